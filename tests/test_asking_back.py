@@ -215,3 +215,22 @@ def test_asking_in_a_context_imagines_answers_there_and_leaves_nothing():
             for key in before:
                 np.testing.assert_equal(after[key], before[key], err_msg=key)
     assert len(choices) > 2
+
+
+def test_what_was_worked_out_for_a_decision_ends_with_what_is_learned():
+    """Decisions that nothing came between are alike; after a rating they are those of who never decided before."""
+    made = []
+    for again in (1, 3):
+        with make(asking=Asking(price=0.0, budget=9)) as advisor:
+            advisor.hear("ada", ["quiet"])
+            for step in range(3):
+                for one in range(again):
+                    last = advisor.recommend("ada", id=f"{step}-{one}")
+                    stranger = advisor.recommend("eve", id=f"eve-{step}-{one}")
+                advisor.feedback("0-0", utility=0.5 - step / 2, rewards={"clean": 20.0} if step == 2 else None)
+            made.append((last.items, last.question, stranger.items, stranger.question))
+            advisor.recommend("ada")
+            assert advisor.fold.worked_out
+            advisor.forget("ada")
+            assert not advisor.fold.worked_out
+    assert made[0] == made[1]

@@ -19,8 +19,9 @@ SCALARS = frozenset({type(None), str, float, int, bool})
 
 @cache
 def told_fields(answer: Any) -> tuple[str, ...]:
-    """Return the names of the fields of an answer that are told to who asked."""
-    return tuple(one.name for one in fields(answer) if one.metadata.get("told", True))
+    """Return the names of the fields of an answer that are told to who asked; none of what is no answer."""
+    told = fields(answer) if is_dataclass(answer) else ()
+    return tuple(one.name for one in told if one.metadata.get("told", True))
 
 
 def plain(value: Any) -> Any:
@@ -30,13 +31,14 @@ def plain(value: Any) -> Any:
         return value
     if kind is tuple:
         return [part if type(part) in SCALARS else plain(part) for part in value]
-    if isinstance(value, Reading):
+    if kind is Reading:
         return value.as_dict()
-    if is_dataclass(value):
-        parts = [(name, getattr(value, name)) for name in told_fields(kind)]
-        return {name: part if type(part) in SCALARS else plain(part) for name, part in parts}
+    if kind is Stated:
+        return value._asdict()
+    if names := told_fields(kind):
+        return {name: part if type(part := getattr(value, name)) in SCALARS else plain(part) for name in names}
     if isinstance(value, tuple):
-        return value._asdict() if isinstance(value, Stated) else list(map(plain, value))
+        return list(map(plain, value))
     return dict(value) if isinstance(value, dict) else value
 
 

@@ -1,11 +1,11 @@
 """What may be chosen for a person, what single items are to them, why each is recommended, and what is asked back."""
 
 import math
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from druthers.advisor import cards
 from druthers.advisor.answers import Suggestion
 from druthers.advisor.asking import CHOICE, RANKING, Asked, Asking
-from druthers.advisor.fold import Fold
+from druthers.advisor.fold import NOBODY, Fold
 from druthers.advisor.person import Person
-from druthers.advisor.reasons import MOST_STRENGTHS, STRENGTH, Fact, Offer, find_facts, sentence
+from druthers.advisor.reasons import MOST_STRENGTHS, STRENGTH, Fact, Offer, Wanted, sentence
 from druthers.advisor.wishes import PLAIN, Statement, Wishes
 from druthers.advisor.wording import limit_in_words, limits_in_words
 from druthers.catalogs import Catalog, Item
@@ -26,6 +26,8 @@ from druthers.policies.questions import MOST_ARMS
 from druthers.policies.slates import Floor, by_score
 from druthers.types import ChoiceQuestion, Decision, Floats, RankingQuestion
 
+T = TypeVar("T")
+
 # What a person feels beyond what the weights say is partly the item's own worth to that person, and partly chance: this
 # is the share of its variance that is the item's own, the most that may be (a standard deviation; what exceeds it, as
 # with clicks, is chance, and one click decides nothing), and the optimism about it in standard deviations. An item that
@@ -34,6 +36,7 @@ OWN_SHARE = 0.58
 OWN_WORTH = 0.35
 HOPED = 0.2  # utility of having what would be nice: as much as a fifth of all that matters
 OPTIMISM = 0.3
+MOST_WORKED_OUT = 4096
 
 
 class Choosing:
@@ -48,6 +51,7 @@ class Choosing:
     def __init__(self, fold: Fold) -> None:
         self.fold = fold
         self._columns: tuple[int, Columns, Offer] | None = None
+        self._known: set[str] = set()  # items of which something is known: that stays so until the items change
 
     @property
     def catalog(self) -> Catalog:
@@ -60,6 +64,7 @@ class Choosing:
         if self._columns is None or self._columns[0] != self.fold.items_changed:
             columns = Columns(self.fold.items, None if self._columns is None else self._columns[1])
             self._columns = self.fold.items_changed, columns, Offer(columns, self.catalog.objectives)
+            self._known.clear()
         return self._columns[1]
 
     def check_offer(self, offer: Sequence[str] | None, size: int) -> None:
@@ -121,10 +126,8 @@ class Choosing:
         columns = self.columns
         if offer is not None:
             require_distinct(tuple(offer))
-            place = columns.places
-            rows = np.array([place[item] for item in offer], dtype=np.int64)
-            if limits:
-                rows = rows[columns.allowed(limits)[rows]]
+            rows = np.array([columns.places[item] for item in offer], dtype=np.int64)
+            rows = rows[columns.allowed(limits)[rows]]
         else:
             rows = np.flatnonzero(columns.allowed(limits))
         if not len(rows):
@@ -139,26 +142,42 @@ class Choosing:
                 )
         return rows
 
-    def hoped(self, person: Person | None) -> dict[Hashable, float]:
+    def _hoped(self, person: Person) -> dict[Hashable, float]:
         """Return by how much items are better for a person that have something of what would be nice."""
-        hopes = {} if person is None else person.wishes.hopes
-        if not hopes:
+        if not (hopes := person.wishes.hopes):
             return {}
         columns = self.columns
         met = np.sum([columns.column(name).within(hope) for name, hope in hopes.items()], axis=0)
         return {id: HOPED * count for id, count in zip(columns.ids, met.tolist(), strict=True) if count}
 
-    def shift(self, user: str, person: Person | None) -> dict[Hashable, float]:
+    def _once(self, user: str, what: Hashable, find: Callable[[], T], *, usual: bool = True) -> T:
+        """Return what is found of a user: in a usual visit, one without a context, once until anything is learned."""
+        if not usual:
+            return find()
+        known = self.fold.worked_out
+        if (user, what) not in known:
+            if len(known) >= MOST_WORKED_OUT:
+                known.clear()
+            known[user, what] = find()
+        found: T = known[user, what]
+        return found
+
+    def shift(self, user: str, person: Person | None, *, usual: bool = False) -> Mapping[Hashable, float]:
         """Return by how much single items are better or worse for a person than weights can tell.
 
         What the person felt about an item beyond what the weights say, as far as so many utilities can be believed: one
         bad night lowers a hotel at once, and is not the whole truth.
         """
-        shifts = self.hoped(person)
-        felt = {} if person is None else {item: told for item, told in person.felt.items() if item in self.fold.items}
+        if person is None:
+            return {}
+        return self._once(user, "shift", partial(self._shift, user, person), usual=usual)
+
+    def _shift(self, user: str, person: Person) -> dict[Hashable, float]:
+        shifts = self._hoped(person)
+        felt = {item: told for item, told in person.felt.items() if item in self.fold.items}
         if not felt:
             return shifts
-        expected = self._utilities(user, felt, {} if person is None else person.visits).tolist()
+        expected = self._utilities(user, felt, person.visits).tolist()
         noise = self.fold.policy.utility_noise(user)
         own = min(math.sqrt(OWN_SHARE) * noise, OWN_WORTH)
         doubt = max((1.0 - OWN_SHARE) / OWN_SHARE, (noise / OWN_WORTH) ** 2)
@@ -204,48 +223,66 @@ class Choosing:
         return [name for _, name in sorted(found, reverse=True)[:MOST_STRENGTHS]]
 
     def suggest(
-        self, decision: Decision, person: Person | None, rows: NDArray[np.int64] | None
+        self, decision: Decision, person: Person | None, rows: NDArray[np.int64] | None, *, usual: bool
     ) -> tuple[Suggestion, ...]:
         """Return what was chosen with its figures, and why, among the rows that were on offer."""
-        items, user, columns = self.fold.items, str(decision.user), self.columns
+        columns = self.columns
         assert self._columns is not None
         offer = self._columns[2] if rows is None else Offer(columns, self.catalog.objectives, rows)
-        wished: Sequence[str] = ()
-        guessed: Sequence[str] = ()
-        dismissed: Sequence[str] = ()
+        wanted = Wanted()
         hopes: Where = {}
-        learned: Sequence[str] = ()
         if person is not None:
-            said = person.wishes.standing(self.catalog)
-            wished, guessed, dismissed, hopes = said["wished"], said["guessed"], said["dismissed"], said["hopes"]
-            if person.feedbacks and self.fold.policy.learns_preference:
-                learned = cards.learned(self.fold.policy, self.catalog, user)
+            user, hopes = str(decision.user), person.wishes.hopes
+            wanted = self._once(user, "wanted", partial(self._wanted, user, person), usual=usual)
         meeting = {name: columns.column(name).within(hope) for name, hope in hopes.items()}
         suggestions = []
-        never_seen: list[bool] = np.all(np.isnan(self.fold.policy.reward_means(decision.arms)), axis=1).tolist()
-        chosen = zip(decision.arms, decision.places, decision.propensities, never_seen, strict=True)
-        for item, place, chance, unseen in chosen:
+        chosen = zip(decision.arms, decision.places, decision.propensities, self._unseen(decision.arms), strict=True)
+        for id, place, chance, unseen in chosen:
             utility, reward_bonus, preference_bonus, score = decision.reasons[:, place].tolist()
-            thing = items[str(item)]
-            facts = find_facts(offer, thing, wished=wished, guessed=guessed, learned=learned, dismissed=dismissed)
-            if unseen and not facts:
-                facts = tuple(Fact(name, STRENGTH, None) for name in self._promises(thing, dismissed))
-            facts = tuple(self.expected(thing, fact) if fact.value is None else fact for fact in facts)
-            traded = offer.trade_off(thing, wished)
-            why = sentence(facts, offer.objectives, trade_off=traded, unseen=unseen)
-            row = columns.places[thing.id]
+            row = columns.places[str(id)]
+            item = columns.items[row]
+            facts, traded, why = offer.reasons(row, wanted)
+            if unseen or any(fact.value is None for fact in facts):
+                if unseen and not facts:
+                    facts = tuple(Fact(name, STRENGTH, None) for name in self._promises(item, wanted.dismissed))
+                facts = tuple(self.expected(item, fact) if fact.value is None else fact for fact in facts)
+                why = sentence(facts, offer.objectives, trade_off=traded, unseen=unseen)
             if met := {name: hope for name, hope in hopes.items() if meeting[name][row]}:
                 why += f" As you hoped: {limits_in_words(met)}."
             sure = None if math.isnan(chance) else chance
             figures = score, utility, reward_bonus, preference_bonus, sure, why
-            suggestions.append(Suggestion(thing.id, thing.name, *figures, facts, traded))
+            suggestions.append(Suggestion(item.id, item.name, *figures, facts, traded))
         return tuple(suggestions)
 
-    def question(self, asking: Asking, user: str, person: Person | None, decision: Decision) -> Asked | None:
-        """Return what to ask somebody for whom this was decided; None where it does not pay."""
+    def _wanted(self, user: str, person: Person) -> Wanted:
+        """Return what a person wants, by words and by ratings."""
+        said = person.wishes.standing(self.catalog)
+        felt = person.feedbacks and self.fold.policy.learns_preference
+        learned = cards.learned(self.fold.policy, self.catalog, user) if felt else ()
+        return Wanted(said["wished"], said["guessed"], said["dismissed"], tuple(learned))
+
+    def _unseen(self, arms: Sequence[Hashable]) -> list[bool]:
+        """Tell of which items nothing is known."""
+        if not self._known.issuperset(arms):
+            known = ~np.isnan(self.fold.policy.reward_means(arms)).all(axis=1)
+            self._known.update(str(arms[row]) for row in np.flatnonzero(known).tolist())
+        return [arm not in self._known for arm in arms]
+
+    def question(
+        self, asking: Asking, user: str, person: Person | None, decision: Decision, *, usual: bool
+    ) -> Asked | None:
+        """Return what to ask somebody for whom this was decided; None where it does not pay.
+
+        It takes as long as all the rest of a decision. In a usual one among all items, without a shift, it depends on
+        nothing but what is believed of the person, and is the same for all who said and felt nothing.
+        """
         told = 0 if person is None else person.queries + person.feedbacks
         if told >= asking.budget or not self.fold.policy.values_answers:
             return None
+        who = NOBODY if person is None or not (person.said or person.feedbacks) else user
+        return self._once(who, asking, partial(self._weigh, asking, user, person, decision), usual=usual)
+
+    def _weigh(self, asking: Asking, user: str, person: Person | None, decision: Decision) -> Asked | None:
         policy: Any = self.fold.policy  # of those that value answers, all take what follows
         wishes = Wishes() if person is None else person.wishes
         stated = _after_each(tuple(wishes.draws.items()), tuple(wishes.dismissed), policy.n_objectives)

@@ -86,10 +86,8 @@ class Told:
     A deferred decision may never have been shown.
     """
 
-    __slots__ = (
-        *("asked", "beside", "context", "count", "deferred", "ids", "items", "position", "rewards", "user"),
-        "utilities",
-    )
+    # Many are kept.
+    __slots__ = "asked beside context count deferred ids items position rewards user utilities".split()  # noqa: SIM905
 
     def __init__(self, decision: Event) -> None:
         self.user = decision.user

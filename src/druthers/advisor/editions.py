@@ -15,12 +15,14 @@ Weights are learned anew from that.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from druthers.advisor import events
 from druthers.catalogs import Catalog
 from druthers.stores import Event, Store
+
+T = TypeVar("T")
 
 
 class Edition(NamedTuple):
@@ -45,7 +47,7 @@ class Editions:
         self.catalog = self.all[-1].catalog
         self._starts = [edition.position for edition in self.all]
         self._objectives = {objective.name: objective for objective in self.catalog.objectives}
-        self._names = [{objective.name for objective in edition.catalog.objectives} for edition in self.all]
+        self.names = [{objective.name for objective in edition.catalog.objectives} for edition in self.all]
 
     @classmethod
     def of(cls, store: Store) -> "Editions | None":
@@ -90,16 +92,12 @@ class Editions:
         objective then is looked for in earlier editions.
         """
         place = bisect_right(self._starts, position) - 1
-        while place > 0 and name not in self._names[place]:
+        while place > 0 and name not in self.names[place]:
             place -= 1
-        if place >= 0 and name in self._names[place]:
+        if place >= 0 and name in self.names[place]:
             for edition in self.all[place + 1 :]:
                 name = edition.renamed.get(name, name)
         return name if name in self._objectives else None
-
-    def was_objective(self, name: str) -> bool:
-        """Tell whether an objective was ever called so."""
-        return any(name in names for names in self._names)
 
     def value(self, name: str, value: float) -> float:
         """Return a measured value within today's range."""
@@ -121,22 +119,23 @@ class _Names:
                 today.setdefault(known, place)
         return today
 
-    def before(self, names: Iterable[str]) -> dict[str, str]:
-        """Return each name that is still one, as it is today, with what it was."""
-        today = ((self._editions.name(name, self._position), name) for name in names)
-        return {name: before for name, before in today if name is not None}
+    def table(self, told: Mapping[str, T]) -> dict[str, T]:
+        """Return what is told by name, of names that are still ones."""
+        today = ((self._editions.name(name, self._position), one) for name, one in told.items())
+        return {name: one for name, one in today if name is not None}
 
     def values(self, values: Mapping[str, float]) -> dict[str, float]:
-        today = ((self._editions.name(name, self._position), value) for name, value in values.items())
-        return {name: self._editions.value(name, value) for name, value in today if name is not None}
+        """Return measured values, within today's ranges."""
+        return {name: self._editions.value(name, value) for name, value in self.table(values).items()}
 
-    def limits(self, limits: Mapping[str, Any]) -> dict[str, Any]:
+    def limits(self, limits: Mapping[str, T]) -> dict[str, T]:
         """Return limits on objectives and on details; the latter have no editions."""
-        today = ((self.limited(name), limit) for name, limit in limits.items())
+        today = ((self._limited(name), limit) for name, limit in limits.items())
         return {name: limit for name, limit in today if name is not None}
 
-    def limited(self, name: str) -> str | None:
-        return self._editions.name(name, self._position) if self._editions.was_objective(name) else name
+    def _limited(self, name: str) -> str | None:
+        was_objective = any(name in names for names in self._editions.names)
+        return self._editions.name(name, self._position) if was_objective else name
 
 
 def _wish(body: Mapping[str, Any], names: _Names) -> dict[str, Any]:
@@ -150,7 +149,7 @@ def _wish(body: Mapping[str, Any], names: _Names) -> dict[str, Any]:
     if "said" in body:
         today["said"] = [_wish(one, names) for one in body["said"]]
     if "dropped" in body:
-        today["dropped"] = [name for name in map(names.limited, body["dropped"]) if name is not None]
+        today["dropped"] = list(names.limits(dict.fromkeys(body["dropped"])))
     return today
 
 
@@ -166,8 +165,8 @@ def _decided(body: Mapping[str, Any], names: _Names) -> dict[str, Any]:
 
 def _item(body: Mapping[str, Any], names: _Names) -> dict[str, Any]:
     item = body["item"]
-    counts = {name: item["counts"][before] for name, before in names.before(item.get("counts", {})).items()}
-    return {**body, "item": {**item, "values": names.values(item.get("values", {})), "counts": counts}}
+    values, counts = names.values(item.get("values", {})), names.table(item.get("counts", {}))
+    return {**body, "item": {**item, "values": values, "counts": counts}}
 
 
 _REWRITES = {

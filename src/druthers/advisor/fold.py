@@ -60,6 +60,7 @@ class Fold:
         self.position = 0
         self.items: dict[str, Item] = {}
         self.items_changed = 0  # how often the items did
+        self.worked_out: dict[Any, Any] = {}  # for decisions, since anything was learned or forgotten
         self._ids: list[str] | None = None
         self.keys: dict[str, dict[str, Any]] = {}  # replaced whenever one changes
         self.people: dict[str, Person] = {}  # those not heard of for long come first
@@ -67,24 +68,18 @@ class Fold:
         self.erasures = 0
         self.departures = 0  # how often somebody left memory: a state that was fetched before may be outdated
         self._by_first: dict[int, str] = {}
-        self._apply: dict[str, Callable[[Event], None]] = {
-            events.OPENING: lambda event: None,
+        # All others are only noted: they teach nothing.
+        self._teach: dict[str, Callable[[Event], None]] = {
             events.MIGRATION: self._migration,
             events.ITEM: self._item,
             events.RETIREMENT: self._retirement,
             events.QUERY: self._query,
             events.CORRECTION: self._correction,
-            events.DECISION: self._decision,
             events.FEEDBACK: self._feedback,
             events.CHOICE: self._choice,
-            events.HELD: self._decision,
-            events.ACTIVATION: self._decision,
-            events.MESSAGE: self._message,
-            events.REPLY: self._message,
             events.ERASURE: self._erasure,
             events.KEY: self._keys,
             events.REVOCATION: self._keys,
-            events.MARK: lambda event: None,  # about how something was read, which stays as it was
         }
 
     @functools.cached_property
@@ -118,9 +113,11 @@ class Fold:
         """Take in the next event of the journal."""
         if event.position != self.position + 1:
             raise DamagedState(f"the next event must be number {self.position + 1}, but got {event.position}")
-        if event.kind in events.PERSONAL:
-            self.predictor.settle(self.items)
-        self._apply[event.kind](self.editions.today(event))
+        settled = event.kind in events.PERSONAL and self.predictor.settle(self.items)
+        teach = self._teach.get(event.kind)
+        if settled or teach is not None:
+            self.worked_out.clear()
+        (teach or self._note)(self.editions.today(event))
         self.position = event.position
 
     def apply_all(self, more: Iterable[Event]) -> None:
@@ -178,6 +175,7 @@ class Fold:
         state = unpack(snapshot.body)
         self.items = {item["id"]: Item(**item) for item in json.loads(state.pop("fold.items"))}
         self.items_changed += 1
+        self.worked_out.clear()
         self._ids = None
         self.keys = json.loads(state.pop("fold.keys"))
         self.predictor.restore(state)
@@ -232,6 +230,7 @@ class Fold:
 
     def _drop(self, user: str) -> None:
         self.departures += 1
+        self.worked_out.clear()
         del self._by_first[self.people.pop(user).first]
         self.unsaved.pop(user, None)
         with contextlib.suppress(UnknownUser):  # who was only decided for has no row
@@ -254,7 +253,7 @@ class Fold:
             told = np.full(self.catalog.n_objectives, np.nan), given[1]
         if told is not None and (given is None or not all(map(_same, given, told))):
             self.policy.give(NOBODY, item.id, *told, instead=given)
-        self.predictor.note(self.items, item.id)
+        self.predictor.note(self.items, item.id, changed=True)
 
     def _given(self, item: Item) -> tuple[Floats, Floats]:
         return self.catalog.to_rewards(item.values, item.counts), self.catalog.to_counts(item.counts)
@@ -307,14 +306,11 @@ class Fold:
 
     def within(self, body: Mapping[str, Any]) -> AbstractContextManager[None]:
         """Be in the context that an event has; a policy that does not learn from contexts leaves it aside."""
-        return self.policy.in_context(body.get("context") if self.policy.learns_contexts else None)
+        context = body.get("context") if self.policy.learns_contexts else None
+        return self.policy.in_context(context) if context else contextlib.nullcontext()
 
-    def _message(self, event: Event) -> None:
-        """Note only that somebody wrote: what a message said and did are events of their own."""
-        self._person(event)
-
-    def _decision(self, event: Event) -> None:
-        """Note only what was shown to a user: decisions teach nothing."""
+    def _note(self, event: Event) -> None:
+        """Note only who did something, and what was shown."""
         person = self._person(event)
         if person is not None and event.kind == events.DECISION and not event.body.get("aside"):
             person.shown = str(event.about), list(event.body["items"])
@@ -350,7 +346,7 @@ class Fold:
             count, total = person.felt.pop(item, (0, 0.0))
             person.felt[item] = count + 1, total + utility
             counted = self.policy.entries(event.user)
-            for name, told in as_entries(event.body.get("context")).items():
+            for name, told in as_entries(event.body.get("context")).items() if counted else ():
                 if told and name in counted:  # others shift nothing, and there may be many
                     sums = person.visits.setdefault(item, {})
                     sums[name] = sums.get(name, 0.0) + told

@@ -68,9 +68,12 @@ def chances_of(
     judged = slates[int(learn * len(slates)) :]
     if not judged:
         raise InvalidLog("a log must hold at least one decision, but the journal has none")
-    known = {"exploration": _exploration(store, policy), **(settings or {})}
+    known: dict[str, Any] = {"exploration": 0.0}
+    for event in store.walk(kind=events.DECISION):
+        if event.body.get("policy") == policy:
+            known["exploration"] = event.body["exploration"]
     editions = _editions(store)
-    fold = Fold(editions, make_served(policy, editions.catalog, known))
+    fold = Fold(editions, make_served(policy, editions.catalog, {**known, **(settings or {})}))
     operations = Operations(fold, store, _Silent())  # type: ignore[arg-type]
     waiting, chances = {slate[0].row["round"]: slate for slate in judged}, []
     for event in map(events.check, store.walk()):
@@ -97,15 +100,6 @@ class _Silent:
     """A parser for journals, whose texts have been read."""
 
     name = "none"
-
-
-def _exploration(store: Store, policy: str) -> float:
-    """Return the exploration of the last decision by a policy; 0 where none tells."""
-    found = 0.0
-    for event in store.walk():
-        if event.kind == events.DECISION and event.body.get("policy") == policy:
-            found = event.body["exploration"]
-    return found
 
 
 def _editions(store: Store) -> Editions:

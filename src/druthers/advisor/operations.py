@@ -281,14 +281,15 @@ class Operations:
         promised = [self.choosing.floor(floor) for floor in groups]
         id = id or secrets.token_hex(12)
         question = None
+        usual = not there
         with self.fold.within(there):
-            shift = self.choosing.shift(user, person)
+            shift = self.choosing.shift(user, person, usual=usual)
             decision = self.fold.policy.choose_slate(user, eligible, count, shift=shift, floors=promised)
-            suggestions = self.choosing.suggest(decision, person, rows)
+            suggestions = self.choosing.suggest(decision, person, rows, usual=usual)
             if asks and not (aside or deferred):
-                question = self.choosing.question(self.asking, user, person, decision)
-        utilities = decision.reasons[0]
-        regret = float(utilities[utilities.argmax()]) - suggestions[0].utility
+                among_all = usual and rows is None and not shift
+                question = self.choosing.question(self.asking, user, person, decision, usual=among_all)
+        regret = float(decision.reasons[0].max()) - suggestions[0].utility
         body = {
             "items": [one.item for one in suggestions],
             **asked,

@@ -98,7 +98,7 @@ def _checked(
 
 def _number(value: object, what: str) -> float:
     """Return a number as what a journal holds, be it NumPy's."""
-    if not isinstance(value, Real):
+    if type(value) is not float and not isinstance(value, Real):  # what comes from JSON is told at once
         raise InvalidFeedback(f"{what} must be a number, but got {value!r}; leave out what is not known")
     return float(value)
 

@@ -85,6 +85,7 @@ class Predictor:
         self._noise: Floats = np.zeros(policy.n_objectives)
         self._news = 0  # items and reports so far
         self._fitted = 0  # and at the last fit
+        self._known: set[str] = set()  # items of which all is known, and the policy told that nothing is expected
         self._told: str | None = None  # up to which id the policy was told what that fit expects; None for all
 
     @property
@@ -93,33 +94,36 @@ class Predictor:
         size = self._policy.n_objectives
         return [False] * size if self._model is None else (self._model.share > 1.0 - ERROR / size).tolist()
 
-    def note(self, items: Mapping[str, Item], item: str) -> None:
-        """Take in that an item came, changed, or was reported on."""
+    def note(self, items: Mapping[str, Item], item: str, *, changed: bool = False) -> None:
+        """Take in that an item was reported on; or that it came, or changed."""
+        if changed:
+            self._known.discard(item)
         if self._policy.expects:
             self._news += 1
             self._fit_again(items, GROWTH)
-            if any(self.believed):
+            if item not in self._known and any(self.believed):
                 self._tell(items, [item])
 
-    def settle(self, items: Mapping[str, Item]) -> None:
-        """Take in that somebody came."""
-        if self._policy.expects:
-            self._fit_again(items, GROWTH_WHEN_ASKED)
+    def settle(self, items: Mapping[str, Item]) -> bool:
+        """Take in that somebody came; tells whether the policy was told anything."""
+        return self._policy.expects and self._fit_again(items, GROWTH_WHEN_ASKED)
 
-    def _fit_again(self, items: Mapping[str, Item], growth: float) -> None:
-        """Fit where there is news enough, and tell the next items what follows from the last fit."""
+    def _fit_again(self, items: Mapping[str, Item], growth: float) -> bool:
+        """Fit where there is news enough, and tell the next items what follows from the last fit, if any are left."""
         if self._news >= max(FIRST, growth * self._fitted):
             self._fitted = self._news
             self._fit(items)
             self._told = ""
-        if self._told is not None:
-            ids = sorted(items)
-            first = bisect_right(ids, self._told)
-            # Without a model there is nothing to work out: nobody keeps what one before it expected.
-            last = len(ids) if self._model is None else first + MOST_ITEMS
-            some = ids[first:last]
-            self._tell(items, some)
-            self._told = some[-1] if last < len(ids) else None
+        if self._told is None:
+            return False
+        ids = sorted(items)
+        first = bisect_right(ids, self._told)
+        # Without a model there is nothing to work out: nobody keeps what one before it expected.
+        last = len(ids) if self._model is None else first + MOST_ITEMS
+        some = ids[first:last]
+        self._tell(items, some)
+        self._told = some[-1] if last < len(ids) else None
+        return True
 
     def _fit(self, items: Mapping[str, Item]) -> None:
         self._model = None
@@ -191,6 +195,7 @@ class Predictor:
             means[rows] = np.where(blank[rows], found[0, 1:].clip(0.0, 1.0), np.nan)
             variances[rows] = np.where(blank[rows], found[1, 1:].clip(max=KNOWING_NOTHING), np.nan)
         self._policy.expect(ids, means, variances)
+        self._known.update(ids[row] for row in np.flatnonzero((counts > 0.0).all(axis=1)).tolist())
 
     def parts(self, objective: str) -> tuple[Part, ...]:
         """Return by how much each column moves an objective, the largest change first; none if columns tell nothing."""
@@ -271,6 +276,7 @@ class Predictor:
         self._prose, self._told = plain["prose"], plain["told"]
         self._noise = state.pop("predictor_noise")
         self._model = None
+        self._known.clear()
         if "predictor.center" in state:
             self._model = unflatten("predictor", fresh_model(len(self._names), self._n_features), state)
 

@@ -1,7 +1,7 @@
 """Questions by their form: how many there are, what about something, which of those shown has more of it."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -70,13 +70,10 @@ def find_question(
         return Message(Kind.COMPARE, tuple(dict.fromkeys((said.context.latest, *said.places))), others)
     if not said.places and (found := _for_all(said, parser, reader, columns)):
         return found
-    if found := _for_those_shown(said, parser, reader, columns) if said.context.shown else None:
+    if said.context.shown and (found := _for_those_shown(said, parser, reader, columns)):
         return found
-    if (
-        (said.places or said.beyond)
-        and ways("what_about").match(said.core)
-        and (reading := parser.read(said.text)).names
-    ):
+    about_it = (said.places or said.beyond) and ways("what_about").match(said.core)
+    if about_it and (reading := parser.read(said.text)).names:
         return Message(Kind.DETAIL, said.places, reading=reading)  # "what about the snow in 2?"
     if (match := ways("is_there").fullmatch(said.core)) and not reader.read(said.text).where:
         if where := reader.flags_in(said.text):
@@ -104,11 +101,8 @@ def _for_all(said: Said, parser: Parser, reader: LimitReader, columns: Columns) 
         return Message(Kind.FIND, limits=reader.read(said.text), detail=name)
     if ways("which_most").match(said.core) and (reading := parser.read(said.text)).ranking:
         return Message(Kind.BEST, reading=reading, limits=reader.read(said.text), shown=said.has("shown"))
-    any_of_them, in_words = (
-        ways("any_of_them").match(said.core),
-        ways("which_have").match(said.core),
-    )  # "quali hanno la sauna?"
-    if any_of_them or in_words:
+    in_words = ways("which_have").match(said.core)  # "quali hanno la sauna?"
+    if in_words or ways("any_of_them").match(said.core):
         reading, limits = stated_in(said.text, reader, parser, columns, said.context.shown)
         where = limits.where or (reader.flags_in(said.text) if in_words else {})
         if where and (in_words or not reading.ranking):  # "is there a cheaper one in Graz?" wishes
@@ -119,14 +113,9 @@ def _for_all(said: Said, parser: Parser, reader: LimitReader, columns: Columns) 
 def _for_those_shown(said: Said, parser: Parser, reader: LimitReader, columns: Columns) -> Message | None:
     """Return a question about items that were shown, pointed at or not."""
     every = tuple(range(len(said.context.shown)))
-    of_it = (
-        ways("who").match(said.core)
-        and ways("it").search(said.core)
-        and said.asks
-        and not ways("what_about").match(said.core)
-    )
-    asks = of_it or (said.places and ways("who").match(said.core))
-    if asks and asked_by_verb(said.text, columns, reader.index.places):  # "who makes it?"
+    who = ways("who").match(said.core)
+    of_it = who and ways("it").search(said.core) and said.asks and not ways("what_about").match(said.core)
+    if (of_it or (said.places and who)) and asked_by_verb(said.text, columns, reader.index.places):  # "who makes it?"
         return Message(Kind.DETAIL, said.places)
     if ways("all_of_them").match(said.core):
         return _whether(said, said.places or every, parser, reader)
@@ -138,10 +127,9 @@ def _for_those_shown(said: Said, parser: Parser, reader: LimitReader, columns: C
         return found
     if ways("in_short").match(said.text) and said.asks and namesakes(said.text, columns):
         return _whether(said, (), parser, reader)
-    if ways("is_it").match(said.core) or ways("is_allowed").fullmatch(
-        said.core
-    ):  # "is it more than 40 euros?" sets no limit
-        found = _whether(said, every if ways("is_allowed").fullmatch(said.core) else (), parser, reader)
+    allowed = ways("is_allowed").fullmatch(said.core)
+    if allowed or ways("is_it").match(said.core):  # "is it more than 40 euros?" sets no limit
+        found = _whether(said, every if allowed else (), parser, reader)
         return found if found.limits.where or flags_asked(said.core, reader) else None
     if (match := ways("asks_about").fullmatch(said.core)) and (name := name_of(match["what"], columns)):
         return Message(Kind.DETAIL, every, detail=name)
@@ -173,18 +161,14 @@ def _allowed(said: Said, reader: LimitReader, columns: Columns) -> str:
 def flags_asked(text: str, reader: LimitReader) -> Where:
     """Return what there is or not of which a question names each part, if only by a family: "which deliver?"."""
     asked = spoken_words(text)
-    family = {
-        name: True
-        for name in set(reader.index.flags.values())
-        if all(asks_for(part, asked) for part in telling_stems(name))
-    }
+    flags = set(reader.index.flags.values())
+    family = {name: True for name in flags if all(asks_for(part, asked) for part in telling_stems(name))}
     return reader.flags_in(text) or family
 
 
 def spoken_words(text: str) -> set[str]:
     """Return the words of a question that may name something: "cancel" does, though it is said all the time."""
-    small = {word for word in small_words("light") if len(word) < LONG} | IDLE
-    return set(stems(text)) - small
+    return set(stems(text)) - {word for word in small_words("light") if len(word) < LONG} - IDLE
 
 
 def asked_by_verb(text: str, columns: Columns, places: Collection[str] = ()) -> list[str]:
@@ -195,12 +179,9 @@ def asked_by_verb(text: str, columns: Columns, places: Collection[str] = ()) -> 
         if re.search(rf"\b(?:{'|'.join(verbs)})\b", plain):
             found += [name for name in columns.names if not set(stems(nouns)).isdisjoint(stems(name))]
     if whole_words("asks_when").search(plain):
-        found += [name for name in columns.names if _are(is_day, columns.column(name).kinds)]
+        kinds = {name: columns.column(name).kinds for name in columns.names}
+        found += [name for name, told in kinds.items() if told and all(is_day(str(kind)) for kind in told)]
     return found
-
-
-def _are(is_one: Callable[[str], bool], kinds: Collection[object]) -> bool:
-    return bool(kinds) and all(is_one(str(kind)) for kind in kinds)
 
 
 def asks_for(name: str, asked: Collection[str]) -> bool:

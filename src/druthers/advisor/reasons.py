@@ -3,10 +3,10 @@
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ TOP, GOOD, WEAK = 0.75, 0.5, 0.25
 MOST_STRENGTHS = 2
 WORTH = 0.1  # of its range what is got must be, for each of the range that is given up, to be told as a trade
 MOST_WISHES = 4
+MOST_KEPT = 4096  # reasons that are kept of an offer
 _INNER_CAPITAL = re.compile(r"[a-z]+[A-Z]")  # a name such as "netPrice"
 
 
@@ -77,8 +78,27 @@ class TradeOff:
         return None if content is None else cls(content[0], tuple(content[1]), tuple(content[2]))
 
 
+class Wanted(NamedTuple):
+    """What is known of somebody's wants: names of objectives, the most important first."""
+
+    wished: tuple[str, ...] = ()
+    guessed: tuple[str, ...] = ()  # those of the wished that were never said in so many words
+    dismissed: tuple[str, ...] = ()
+    learned: tuple[str, ...] = ()  # what ratings single out
+
+
+class Reasons(NamedTuple):
+    """Why an item is recommended."""
+
+    facts: tuple[Fact, ...]
+    trade_off: TradeOff | None
+    why: str  # the same in words
+
+
 class Offer:
     """What is on offer, one column for each objective: what facts are found in.
+
+    Reasons are kept: those who want the same are told the same of an item.
 
     Parameters
     ----------
@@ -98,6 +118,20 @@ class Offer:
         self._rows = rows
         self._numbers: dict[str, Floats] = {}
         self._sorted: dict[str, list[float]] = {}
+        self._best: dict[str, int] = {}
+        self._reasons: dict[tuple[int, Wanted], Reasons] = {}
+
+    def reasons(self, row: int, wanted: Wanted) -> Reasons:
+        """Return why the item in a row of all items is recommended to somebody, by what is known of it."""
+        found = self._reasons.get((row, wanted))
+        if found is None:
+            item = self._all.items[row]
+            facts, traded = find_facts(self, item, wanted), self.trade_off(item, wanted.wished)
+            found = Reasons(facts, traded, sentence(facts, self.objectives, trade_off=traded))
+            if len(self._reasons) >= MOST_KEPT:
+                self._reasons.clear()
+            self._reasons[row, wanted] = found
+        return found
 
     def column(self, objective: str) -> Floats:
         """Return the values of all that is offered in an objective, NaN where unknown."""
@@ -146,10 +180,11 @@ class Offer:
         first = wished[0] if wished else ""
         if len(wished) < 2 or first not in item.values:
             return None
-        column = self.column(first)
-        best = np.nanargmin(column) if self.objectives[first].less_is_better else np.nanargmax(column)
-        rival = self.item(int(best))
-        lost = abs(item.values[first] - float(column[best]))
+        if first not in self._best:
+            find = np.nanargmin if self.objectives[first].less_is_better else np.nanargmax
+            self._best[first] = int(find(self.column(first)))
+        rival = self.item(self._best[first])
+        lost = abs(item.values[first] - float(self.column(first)[self._best[first]]))
         if lost == 0.0 or rival.id == item.id:
             return None
         for name in wished[1:]:
@@ -167,26 +202,17 @@ def _plain(difference: float) -> float:
     return float(f"{difference:.12g}")
 
 
-def find_facts(
-    offer: Offer,
-    item: Item,
-    *,
-    wished: Sequence[str],
-    guessed: Collection[str],
-    learned: Iterable[str],
-    dismissed: Iterable[str],
-) -> tuple[Fact, ...]:
+def find_facts(offer: Offer, item: Item, wanted: Wanted) -> tuple[Fact, ...]:
     """Return the facts worth telling of an item: all that was wished for, good or bad, then what ratings taught.
 
-    Of what was wished for, `guessed` was never said in so many words. Where nothing of that is there, its strengths;
-    never what was dismissed.
+    Where nothing of that is there, its strengths; never what was dismissed.
     """
-    gone = set(dismissed)
+    wished, guessed, dismissed, learned = wanted
     facts = [offer.fact(item, name, GUESSED if name in guessed else WISHED) for name in wished[:MOST_WISHES]]
-    facts += [offer.fact(item, name, LEARNED) for name in learned if name not in gone and name not in wished]
+    facts += [offer.fact(item, name, LEARNED) for name in learned if name not in dismissed and name not in wished]
     if facts:
         return tuple(facts)
-    strengths = [offer.fact(item, name, STRENGTH) for name in offer.objectives if name not in gone]
+    strengths = [offer.fact(item, name, STRENGTH) for name in offer.objectives if name not in dismissed]
     good = [fact for fact in strengths if fact.better_than is not None and fact.better_than >= TOP]
     return tuple(sorted(good, key=lambda fact: -(fact.better_than or 0.0))[:MOST_STRENGTHS])
 

@@ -38,16 +38,10 @@ def told_apart(text: str, limits: Limits, reader: LimitReader, parser: Parser) -
 
 
 def _without_place(limits: Limits, parser: Parser) -> Limits:
-    places = [
-        match
-        for match in (ways("somewhere").fullmatch(limits.rest), *ways("in_a_place").finditer(limits.rest))
-        if match
-    ]
-    for match in places[:1]:
-        if parser.read(match["place"]).confidence < WORDED:
-            rest = blanked(limits.rest, match.span("place"))
-            return replace(told(limits, [match["place"]]), rest=rest)
-    return limits
+    match = ways("somewhere").fullmatch(limits.rest) or ways("in_a_place").search(limits.rest)
+    if match is None or parser.read(match["place"]).confidence >= WORDED:
+        return limits
+    return replace(told(limits, [match["place"]]), rest=blanked(limits.rest, match.span("place")))
 
 
 def _without_things(text: str, limits: Limits, reader: LimitReader, parser: Parser) -> Limits:

@@ -173,16 +173,13 @@ def find_renamed(known: Catalog, wanted: Catalog, renamed: Mapping[str, str]) ->
 
 def _carried(item: Item, wanted: Catalog, renamed: Mapping[str, str]) -> Item:
     """Return an item as it reads with the wanted objectives."""
-    ranges = {one.name: (one.low, one.high) for one in wanted.objectives}
-    values = {renamed.get(name, name): value for name, value in item.values.items()}
-    counts = {renamed.get(name, name): count for name, count in item.counts.items()}
-    return replace(
-        item,
-        values={
-            name: min(max(value, ranges[name][0]), ranges[name][1]) for name, value in values.items() if name in ranges
-        },
-        counts={name: count for name, count in counts.items() if name in ranges},
+    known = {one.name: one for one in wanted.objectives}
+    values, counts = (
+        {now: one for name, one in told.items() if (now := renamed.get(name, name)) in known}
+        for told in (item.values, item.counts)
     )
+    values = {name: min(max(value, known[name].low), known[name].high) for name, value in values.items()}
+    return replace(item, values=values, counts=counts)
 
 
 def _compare_objectives(
@@ -195,9 +192,8 @@ def _compare_objectives(
     for one in wanted.objectives:
         old = before.get(one.name)
         if old is None:
-            lines.append(
-                f"objective {one.name!r} is new, {one.low:g} to {one.high:g}: not known of items, not named so far"
-            )
+            told = f"{one.low:g} to {one.high:g}: not known of items, not named so far"
+            lines.append(f"objective {one.name!r} is new, {told}")
         else:
             lines += _compare_objective(old, one)
         fresh = replace(one, scale=scale(one, [value[one.name] for value in values if one.name in value]))
@@ -237,21 +233,18 @@ def _compare_objective(old: Objective, new: Objective) -> Iterable[str]:
 def _compare_items(
     carried: Mapping[str, Item], put: tuple[Item, ...], missing: tuple[str, ...], retire: bool
 ) -> Iterable[str]:
-    new = [item.id for item in put if item.id not in carried]
-    changed = {
-        item.id: [
-            part
-            for part in ("name", "description", "values", "details", "counts")
-            if getattr(item, part) != getattr(carried[item.id], part)
-        ]
-        for item in put
-        if item.id in carried
-    }
+    new, changed = [], []
+    for item in put:
+        if (before := carried.get(item.id)) is None:
+            new.append(item.id)
+        else:
+            parts = ("name", "description", "values", "details", "counts")
+            others = [part for part in parts if getattr(item, part) != getattr(before, part)]
+            changed.append(f"{item.id} ({', '.join(others)})")
     if new:
         yield f"{_counted(len(new))} new: {_few(new)}"
     if changed:
-        told = [f"{id} ({', '.join(parts)})" for id, parts in changed.items()]
-        yield f"{_counted(len(changed))} changed: {_few(told)}"
+        yield f"{_counted(len(changed))} changed: {_few(changed)}"
     if missing and retire:
         yield f"{_counted(len(missing))} taken out: {_few(missing)}"
     elif missing:

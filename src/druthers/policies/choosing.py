@@ -187,6 +187,8 @@ class Chooser(Memory):
         (('inn', 'spa'), ('inn', 'spa'))
         """
         require_promises(shift, floors)
+        if size == 1 and not (self.exploration or floors):
+            return self.choose(user, offer, size, shift=shift)  # type: ignore[arg-type]
         ids, rows = self._offered(offer, size, user)
         slate, out, n_equal = self._slate_of(user, ids, rows, size, shift, floors)
         if slate is None:

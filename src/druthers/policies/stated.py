@@ -214,8 +214,8 @@ class StatedUCB(ContextPolicy, told="width noise mood"):
     def utility_weight(self, user: Hashable, arm: Hashable) -> float:
         """Return how much a user's utility of an arm counts beside one of an arm of which all is known: 0 to 1."""
         row = self._arm_row(arm)
-        user_row, scratch = self._row_of(user), np.empty(self.n_objectives + 2)
-        return float(describe(self._state, user_row, row, self._state.arms.means[row], scratch))
+        given = self._state, self._row_of(user), row, self._state.arms.means[row], np.empty(self.n_objectives + 2)
+        return float(self._step(describe, *given)(*given))
 
     def ask(
         self,
@@ -274,9 +274,13 @@ class StatedUCB(ContextPolicy, told="width noise mood"):
     def _preference(self, row: int) -> Preference:
         estimate, chol, _ = self._posterior(row)
         covariance = np.empty_like(chol)
-        inverse(chol, covariance)
+        self._inverse(chol, covariance)
         size = self.n_objectives
         return Preference(weights=estimate[:size].copy(), covariance=covariance[:size, :size].copy())
+
+    @cached_property
+    def _inverse(self) -> Callable[..., None]:
+        return bound(inverse, np.empty((1, 1)), np.empty((1, 1)))
 
     @cached_property
     def _values(self) -> Callable[..., Floats]:
@@ -294,7 +298,7 @@ class StatedUCB(ContextPolicy, told="width noise mood"):
         row, size = self._row_of(user), self.n_objectives
         _, chol, variance = self._posterior(row)
         covariance = np.empty_like(chol)
-        inverse(chol, covariance)
+        self._inverse(chol, covariance)
         users = self._state.users
         behavior = users.gram[row, :-1, :-1] / variance
         behavior[:size, :size] += users.sites[row, :, :size] / choice_unit(self._state.settings) ** 2
