@@ -29,8 +29,7 @@ from druthers.language.lexicon.words import Words
 from druthers.language.linting import lint
 from druthers.language.models import phrases
 from druthers.language.rules.cues import cues, find_cues, grouped, numbered
-from druthers.language.text.asides import is_aside
-from druthers.language.text.tokens import LIMIT, tokenize
+from druthers.language.text import LIMIT, is_aside, tokenize
 from druthers.testing import check_parser
 
 HOTELS = ["cleanliness", "location", "rooms", "service", "sleep quality", "value"]

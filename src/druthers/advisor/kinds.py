@@ -18,7 +18,7 @@ from druthers.advisor.messages import STATED, Context, Kind
 from druthers.advisor.said import RATING, Said
 from druthers.advisor.sayings import OF_NONE, PLACES, feeling, ways, whole_words
 from druthers.catalogs import Item
-from druthers.language.models.encoders import Encoder
+from druthers.language.models.minilm import Encoder
 from druthers.limits.words import fold, pattern
 
 # Ways to say something that are signs of what a message is.

@@ -8,10 +8,9 @@ import numpy as np
 
 from druthers.glossary import in_words
 from druthers.language import Parser, is_english
-from druthers.language.models.encoders import Encoder
+from druthers.language.models.minilm import Encoder
 from druthers.language.models.table import Table
-from druthers.language.text.clauses import clauses
-from druthers.language.text.tokens import tokenize
+from druthers.language.text import clauses, tokenize
 from druthers.limits import LimitReader, Limits, Stated, Where
 from druthers.limits.stated import joined
 from druthers.limits.words import blanked, fold, pattern, ways

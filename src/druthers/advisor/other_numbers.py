@@ -10,8 +10,7 @@ from druthers.advisor.said import Said
 from druthers.advisor.sayings import table, ways, whole_words
 from druthers.language import Parser
 from druthers.limits import LimitReader, Limits, Stated
-from druthers.limits.numbers import plain_number
-from druthers.limits.quantities import Quantity, find_quantities
+from druthers.limits.quantities import Quantity, find_quantities, plain_number
 from druthers.limits.where import BOUNDS, Where
 from druthers.limits.words import blanked
 from druthers.types import Reading

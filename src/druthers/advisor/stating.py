@@ -14,7 +14,7 @@ from druthers.language import Parser, leans_english, spoken_in
 from druthers.language.data import small_words
 from druthers.language.lexicon.concepts import lexicon
 from druthers.language.lexicon.spelling import english
-from druthers.language.rules.opposites import OPPOSITE
+from druthers.language.rules.attitude import OPPOSITE
 from druthers.limits import Columns, LimitReader, Limits, Stated
 from druthers.limits.spelling import Vocabulary
 from druthers.limits.words import blanked, fold, stem, stems, ways

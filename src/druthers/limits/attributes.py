@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from druthers.glossary import in_words, without_units
-from druthers.limits.numbers import is_year, plain_number
-from druthers.limits.quantities import OTHER_WAY, Quantity
+from druthers.limits.quantities import OTHER_WAY, Quantity, is_year, plain_number
 from druthers.limits.words import (
     SMALL_WORDS,
     hinted,

@@ -14,11 +14,11 @@ from druthers.limits.clauses import LONGEST
 from druthers.limits.columns import Column, Columns, canonical
 from druthers.limits.days import WEEK, by_month, month_of
 from druthers.limits.hours import Clock, spans_of
-from druthers.limits.shortening import Key, add, cut_short, firsts, heads
-from druthers.limits.spelling import Vocabulary
+from druthers.limits.spelling import Key, Vocabulary, add, cut_short, firsts, heads
 from druthers.limits.where import MOST, hour_of, is_day
 from druthers.limits.words import (
     SMALL_WORDS,
+    WORDINGS,
     also_called,
     demonyms,
     foreign,
@@ -32,20 +32,6 @@ from druthers.types import Objective
 FOR = ("with", "for", "around", "w")
 MOST_VALUES = 20_000  # different texts under one name; more are no kinds of things, but names of their own
 
-# Nothing of what there can be none of: "a free account", "no monthly fee", "I don't want to pay any booking fee"
-FREE = (
-    r"\b(?:for free|free of charge|at no (?:cost|charge)|costs? (?:me )?nothing|gratis|kostenlos"
-    r"|(?:must|should|has to|have to|needs? to) be free(?=\s*(?:$|[.,;!?]|and\b|but\b)))\b"
-    r"|\b(?:an? |only |just )?free (?:TITLE)\b"
-)
-NO_FEE = (
-    r"(?:\bno|\bwithout(?: an?| any)?|(?:\bnot|n't)(?: \w+){0,2} (?:pay|charge|be charged|have)(?: an?| any))\s+NAME"
-    r"(?:\s+(?:at all|whatsoever))?\b(?!\s+(?:limit|cap|restriction|filter|higher|over|above|more|too|is|needed))"
-)
-DIRECT = (
-    r"\b(?:direct|non-?\s?stop)(?: \w+)? only\b|\b(?:only|just)(?: an?| the)? (?:direct|non-?\s?stop)(?: \w+)?"
-    r"|\b(?:must|should|has to|have to|needs? to) be (?:direct|non-?\s?stop)\b"
-)
 CHANGES = frozenset({"stop", "change", "transfer", "layover", "stopover"})
 
 
@@ -207,8 +193,9 @@ class Index:
                 continue
             name = r"\W+".join(rf"{re.escape(word)}\w{{0,2}}" for word in stems(without_units(one.name)))
             title = "|".join(rf"{re.escape(word)}\w{{0,2}}" for word in self.title) or "one"
-            ways = [FREE.replace("TITLE", title)] * (one.name == self.price) + [DIRECT] * changes
-            found[one.name] = re.compile("|".join([NO_FEE.replace("NAME", name), *ways]))
+            ways = ["no_fee", *["free_of_charge"] * (one.name == self.price), *["direct_only"] * changes]
+            spelled = "|".join(map(WORDINGS.any_of, ways)).replace("NAME", name).replace("TITLE", title)
+            found[one.name] = re.compile(spelled)
         return found
 
     @cached_property

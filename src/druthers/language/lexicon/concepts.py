@@ -8,7 +8,7 @@ from functools import cache
 
 from druthers.language.data import read_data, small_words, split
 from druthers.language.lexicon.spelling import english
-from druthers.language.text.tokens import tokenize
+from druthers.language.text import tokenize
 
 
 class Kind(StrEnum):
@@ -92,21 +92,6 @@ def lexicon() -> dict[tuple[str, ...], tuple[Term, ...]]:
     return {words: tuple(terms) for words, terms in forms.items()}
 
 
-# How nouns are made of adjectives: the noun's ending, and those that the adjective may have.
-_NOUNS = {
-    "ability": ("able",), "ibility": ("ible",), "ality": ("al",), "osity": ("ous",), "iness": ("y",), "ness": ("",),
-    "ity": ("", "e"), "ety": ("e", "ous"), "ency": ("ent",), "ancy": ("ant",), "ence": ("ent",), "ance": ("ant",),
-    "acy": ("ate",), "ty": ("", "t"), "proofing": ("proof",),
-}  # fmt: skip
-# Nouns whose adjectives follow no rule.
-_IRREGULAR = {
-    "length": "long", "warmth": "warm", "strength": "strong", "height": "tall", "width": "wide", "depth": "deep",
-    "beauty": "beautiful", "ease": "easy", "health": "healthy", "taste": "tasty", "comfort": "comfortable",
-    "size": "big", "capacity": "big", "volume": "big",
-    "speed": "fast", "noise": "noisy", "color": "colorful", "harmony": "harmonious", "elegance": "elegant",
-}  # fmt: skip
-
-
 def adjectives(noun: str) -> list[str]:
     """Return the adjectives that belong to a noun, by its ending unless it follows no rule: words of English only.
 
@@ -115,9 +100,10 @@ def adjectives(noun: str) -> list[str]:
     >>> [adjectives(noun) for noun in ("complexity", "friendliness", "durability", "safety", "salt", "price")]
     [['complex'], ['friendly'], ['durable'], ['safe'], ['salty'], []]
     """
-    if noun in _IRREGULAR:
-        return [_IRREGULAR[noun]]
-    for ending, others in _NOUNS.items():
+    table = read_data("small_words.toml")
+    if noun in table["adjectives"]:
+        return [table["adjectives"][noun]]
+    for ending, others in table["endings_of_nouns"].items():
         if noun.endswith(ending) and len(noun) > len(ending) + 2:
             found = [noun.removesuffix(ending) + other for other in others]
             return [word for word in found if word in english()]

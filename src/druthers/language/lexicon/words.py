@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from druthers.language.data import read_data, small_words, split
-from druthers.language.lexicon.around import is_degree, is_denied, is_elsewhere, places_of
-from druthers.language.lexicon.binding import bind, is_paid, stem
+from druthers.language.lexicon.binding import bind, is_degree, is_denied, is_elsewhere, is_paid, places_of, stem
 from druthers.language.lexicon.concepts import JUDGING, Kind, adjectives, easy_to, inflections, lexicon, words_of
 from druthers.language.lexicon.languages import ENGLISH, idle_of, languages, terms_of, translated
 from druthers.language.lexicon.spelling import Speller, english
-from druthers.language.text.tokens import Token
+from druthers.language.text import Token
 from druthers.types import Objective
 
 # A term may have so many words.

@@ -5,13 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-from druthers.language.llm.client import NoAnswer, make_client
-from druthers.language.llm.counts import Counts
-from druthers.language.llm.prompts import describe, enclose, prompt
-from druthers.language.llm.replies import read_reply, reply_schema
-from druthers.language.models.encoders import Encoder
+from druthers.language.llm.client import Counts, NoAnswer, make_client
+from druthers.language.llm.replies import describe, enclose, prompt, read_reply, reply_schema
+from druthers.language.models.minilm import Encoder
 from druthers.language.parser import Parser
-from druthers.language.text.tokens import shown_of, tokenize
+from druthers.language.text import shown_of, tokenize
 from druthers.types import Objective, Reading
 
 

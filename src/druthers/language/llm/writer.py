@@ -5,10 +5,8 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from druthers.language.llm.client import NoAnswer, make_client
-from druthers.language.llm.counts import Counts
-from druthers.language.llm.prompts import describe, prompt
-from druthers.language.llm.replies import text_schema, written_reply
+from druthers.language.llm.client import Counts, NoAnswer, make_client
+from druthers.language.llm.replies import describe, prompt, text_schema, written_reply
 from druthers.language.writing.templates import TemplateWriter
 from druthers.language.writing.wish import Wish, Written, checked_wish
 from druthers.types import RankingLike

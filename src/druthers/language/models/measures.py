@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 from druthers.language.data import small_words
 from druthers.language.lexicon.binding import bind
 from druthers.language.lexicon.words import Mention
-from druthers.language.models.encoders import Encoder, Vectors, normalized
+from druthers.language.models.minilm import Encoder, Vectors, normalized
 from druthers.language.models.phrases import NEUTRAL, Meanings, meanings
 from druthers.language.models.table import Table
-from druthers.language.text.clauses import Span
-from druthers.language.text.tokens import Token
+from druthers.language.text import Span, Token
 from druthers.types import Objective
 
 Floats = NDArray[np.float64]

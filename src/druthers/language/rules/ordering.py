@@ -10,12 +10,9 @@ from druthers.language.data import read_data, small_words
 from druthers.language.lexicon.concepts import Kind
 from druthers.language.lexicon.languages import ENGLISH
 from druthers.language.lexicon.words import Mention
+from druthers.language.rules.attitude import OPPOSITE, is_opposite, pole, without_reasons
 from druthers.language.rules.cues import Effect, Group, Match, find_cues, grouped, numbered, praised
-from druthers.language.rules.opposites import OPPOSITE, is_opposite
-from druthers.language.rules.reasons import without_reasons
-from druthers.language.rules.signs import pole
-from druthers.language.text.clauses import Span
-from druthers.language.text.tokens import Token
+from druthers.language.text import Span, Token
 from druthers.types import Strength
 
 # "I'd rather not be in the blazing sun": so many words before what is refused.

@@ -1,14 +1,17 @@
 """Simulated catalogs: items that their words make, with sentences that say what their ratings say."""
 
+import math
 import random
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
-from druthers.catalogs.standins import HIGHEST, LOWEST, SEED
+import numpy as np
+
+from druthers.catalogs.standins import HIGHEST, LOWEST, SEED, make_stand_in, normal_scores
 from druthers.types import Floats
 
 # How many standard deviations above or below the mean of all items an aspect must lie to be praised or blamed.
@@ -107,3 +110,80 @@ def slug(name: str) -> str:
     'fennick-daughters-vow'
     """
     return re.sub(r"[^a-z0-9]+", "-", name.lower().replace("'", "")).strip("-")
+
+
+# How each aspect goes with how good a hotel is in everything: hardly, or one hotel would be the answer to every wish.
+QUALITY = 0.1
+MEAN, SPREAD = 3.75, 0.55
+# Euros for a night in the middle of the market, and by how much the logarithm grows with how dear and how central.
+PRICE, PRICE_DEAR, PRICE_CENTRAL = 95, 0.45, 0.1
+
+
+class Market(NamedTuple):
+    """What was drawn: ratings (K, D), euros for a night, and what each hotel has."""
+
+    ratings: Floats
+    prices: list[int]
+    amenities: list[list[str]]
+
+
+def draw(seed: int = SEED) -> Market:
+    """Return 62 hotels whose strengths have their price: what one is better in than others, it pays for elsewhere.
+
+    Another seed gives other hotels by the same laws.
+    """
+    words, rng = words_of("hotels"), random.Random(seed)
+    aspects = words["objectives"].values()
+    n = sum(map(len, words["cities"].values()))
+    dear, central, quality = (normal_scores(n, rng) for _ in range(3))
+    by_dear, by_central = (np.array([aspect[tie] for aspect in aspects]) for tie in ("dear", "central"))
+    own = np.stack([normal_scores(n, rng) for _ in aspects], axis=1)
+    own *= np.sqrt(1.0 - by_dear**2 - by_central**2)
+    strengths = by_dear * dear[:, None] + by_central * central[:, None] + own
+    strengths -= strengths.mean(axis=1, keepdims=True)
+    strengths /= strengths.std(axis=0)
+    standard = QUALITY * quality[:, None] + math.sqrt(1.0 - QUALITY**2) * strengths
+    ratings: Floats = np.clip(MEAN + SPREAD * standard, LOWEST, HIGHEST).round(2)
+    prices = PRICE * np.exp(PRICE_DEAR * dear + PRICE_CENTRAL * central)
+    kinds = zip(dear.tolist(), central.tolist(), strict=True)
+    amenities = [[name for name, ties in words["amenities"].items() if _has(ties, *kind, rng)] for kind in kinds]
+    return Market(ratings, [5 * round(price / 5) for price in prices.tolist()], amenities)
+
+
+def _has(ties: tuple[float, float], dear: float, central: float, rng: random.Random) -> bool:
+    """Draw by a logistic law whether a hotel has something."""
+    return rng.random() < 1.0 / (1.0 + math.exp(0.5 - 1.7 * (ties[0] * dear + ties[1] * central)))
+
+
+def hotels() -> dict[str, Any]:
+    """Return the catalog as a file would hold it."""
+    market = draw()
+    places = [(city, name) for city, names in words_of("hotels")["cities"].items() for name in names]
+    items = [
+        (name, {"city": city, "price": price, "amenities": has})
+        for (city, name), price, has in zip(places, market.prices, market.amenities, strict=True)
+    ]
+    return make_content("hotels", items, market.ratings)
+
+
+# How much chance there is in which style a beer of a given quality has, in standard deviations of quality.
+STYLE_NOISE = 0.8
+
+
+def beers() -> dict[str, Any]:
+    """Return the catalog as a file would hold it; of two beers the one that stands higher has the nobler style."""
+    words, rng = words_of("beers"), random.Random(SEED)
+    ratings, _ = make_stand_in("beers")
+    standing = standardized(ratings).mean(axis=1) + STYLE_NOISE * normal_scores(len(ratings), rng)
+    ladder = [(style, family) for style, family, count in words["styles"] for _ in range(count)]
+    places = np.argsort(np.argsort(standing, kind="stable"), kind="stable")
+    names = {family: iter(_names(parts, rng)) for family, parts in words["families"].items()}
+    items = []
+    for style, family in (ladder[place] for place in places.tolist()):
+        brewery = pick(words["breweries"], rng)
+        items.append((f"{brewery} {next(names[family])}", {"brewery": brewery, "style": style}))
+    return make_content("beers", items, ratings)
+
+
+def _names(parts: Mapping[str, Sequence[str]], rng: random.Random) -> list[str]:
+    return shuffled([f"{first} {second}" for first in parts["first"] for second in parts["second"]], rng)
