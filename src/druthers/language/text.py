@@ -131,7 +131,9 @@ def sentences(tokens: Sequence[Token]) -> list[Span]:
     """Return where each sentence starts and ends among the tokens."""
     spans, start = [], 0
     for index, token in enumerate(tokens):
-        if token.text in _ENDS and not _numbered(tokens, index) and not _asked(tokens, start, index):
+        # A dot may belong to a number: "1. clean", "3.5 stars".
+        numbered = token.text == "." and 0 < index < len(tokens) - 1 and tokens[index - 1].text.isdigit()
+        if token.text in _ENDS and not numbered and not _asked(tokens, start, index):
             if index > start:
                 spans.append((start, index))
             start = index + 1
@@ -147,11 +149,6 @@ def _asked(tokens: Sequence[Token], start: int, index: int) -> bool:
     ends = (i for i in range(index + 1, len(tokens)) if tokens[i].text in _ENDS or tokens[i].text == ",")
     answer = next(ends, len(tokens)) - index - 1
     return 0 < answer <= _ANSWER
-
-
-def _numbered(tokens: Sequence[Token], index: int) -> bool:
-    """Tell whether a dot belongs to a number: "1. clean", "3.5 stars"."""
-    return tokens[index].text == "." and index > 0 and tokens[index - 1].text.isdigit() and index + 1 < len(tokens)
 
 
 def clauses(tokens: Sequence[Token], open_: Sequence[bool]) -> list[Span]:

@@ -36,13 +36,6 @@ IN_YEARS = frozenset({"age", "warranty", "guarantee", "experience"})
 PROMISED, MOST_YEARS = frozenset({"warranty", "guarantee"}), 10.0  # more of a promise are months
 EXTENTS, SMALL = frozenset({"height", "width", "depth", "length", "diameter", "thickness"}), 4.0
 PAID = frozenset({"cost", "price", "fee", "rate", "fare"})  # nor do these alone, where there are several
-NOUNS = {
-    **{"wide": "width", "tall": "height", "high": "height", "long": "length", "deep": "depth", "thick": "thickness"},
-    **{"wider": "width", "taller": "height", "deeper": "depth", "thicker": "thickness", "heavier": "weight"},
-    **{"hold": "capacity", "holds": "capacity", "weigh": "weight", "weighs": "weight"},
-}
-TIMES = {"h": "hour", "d": "day", "w": "week", "m": "month", "y": "year"}  # the last letter of a name
-LETTERS = {"g": "gram", "m": "meter", "l": "liter"}  # the same of what is heavy, wide or held
 FIRST_DATED = 1000  # the earliest year of a column that is called like one
 SIZES = frozenset({"inch", "inches", "cm", "mm"})
 ROOMS = frozenset({"room", "bedroom", "bathroom"})  # which are no square meters, unless their size is told
@@ -139,9 +132,9 @@ class Attribute:
                 return found
         *rest, last = named.split()
         extent = last == "m" and not EXTENTS.isdisjoint(rest)  # `length_m`
-        if last in TIMES and rest and not extent and hinted("time", " ".join(rest)):  # `TERM_M`, `wait_d`
-            return [TIMES[last]]
-        unit = LETTERS.get(last, "")
+        if last in table()["times"] and rest and not extent and hinted("time", " ".join(rest)):  # `TERM_M`, `wait_d`
+            return [table()["times"][last]]
+        unit = table()["letters"].get(last, "")
         return [unit] if unit and rest and hinted(units()[unit][0], " ".join(rest)) else []  # `weight_g`
 
     @cached_property
@@ -376,7 +369,7 @@ def _with_nouns(said: set[str]) -> set[str]:
     """Return words with what is called after them: "rated 4 or higher" is about the rating, "160 wide" the width."""
     return (
         said
-        | {NOUNS[word] for word in said & NOUNS.keys()}
+        | {noun for word, noun in table()["nouns"].items() if word in said}
         | {f"{word[:-2]}ing" for word in said if word.endswith("ed")}
         | {word[:-3] for word in said if word.endswith("ing")}
     )

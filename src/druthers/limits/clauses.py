@@ -11,16 +11,9 @@ from druthers.limits.days import month_of
 from druthers.limits.quantities import OTHER_WAY, Quantity, is_year
 from druthers.limits.spelling import Key
 from druthers.limits.stated import Stated
-from druthers.limits.words import first_of, pattern, stem, telling_stems, ways, words
+from druthers.limits.words import first_of, pattern, stem, table, telling_stems, ways, words
 
 MARKER = re.compile(r"(?:^|\n)\s*(?:[-*•–]|\d{1,2}[.)])(?=\s)")
-TRAVEL = {"car": "drive", "foot": "walk", "bus": "ride", "train": "ride", "bike": "ride"}
-ELSE = {
-    **{r"\bon the clock\b": "mileage", r"\b(?:a|per|each) week\b": "weekly", r"\b(?:a|per|each) month\b": "monthly"},
-    # "it must be here within a week"
-    r"\b(?:be here|arriv(?:es?|ing)|deliver(?:s|ed|y)?|(?:get|have) it|reach(?:es)? (?:me|us))\b": "delivery shipping",
-    **{r"\b(?:a|per|each) day\b": "daily", r"\b(?:a|per|each) year\b": "yearly"},
-}
 LONGEST_WORD = 20  # letters after a number
 LONGEST_CLAUSE = 200  # letters before and after a piece
 LONGEST_LEAD = 60  # letters before a piece that may say how it is meant
@@ -120,11 +113,8 @@ def with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[in
     linking = r"(?:\s*:|\s+(?:is|of|should be|must be|has to be|for|range))*\s*$"
     while (before := re.search(r"([^\W_]+)" + linking, text[:start])) and stem(before.group(1)) in attribute.words:
         start, linking = before.start(), r"\s+$"  # "playing time under an hour"
-    start = named.start() if (named := ways("bound_on").search(text[:start])) else start
-    made = pattern(r"(?:\b<made>\s+)+$").search(text[:start]) if is_year(attribute.high) else None
-    start = made.start() if made else start
-    start = held.start() if (held := pattern(r"\b(?:<holding>|space|room)\s+$").search(text[:start])) else start
-    start = led.start() if (led := ways("led_by_verb").search(text[:start])) else start
+    for way in ("bound_on", *["made_before"] * is_year(attribute.high), "held_before", "led_by_verb"):
+        start = lead.start() if (lead := ways(way).search(text[:start])) else start
     after = re.match(r"(?:'s?)?\s*(?:(?:of|for|in|as)\s+)?(?:(?:the|a|my)\s+)?([^\W_]+)", text[end:])
     if after and stem(after.group(1)) in attribute.words:
         while after is not None and stem(after.group(1)) in attribute.words:  # "2 days home office"
@@ -138,7 +128,7 @@ def with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[in
 def in_names(clause: str) -> str:
     """Return a clause with what columns are called of which it tells in other words: "it must not last an hour"."""
     also = sorted(words("lasting")) if ways("lasts").search(clause) else []
-    also += [name for said, name in ELSE.items() if re.search(said, clause)]
+    also += [name for name, said in table()["told_else"].items() if re.search(said, clause)]
     return " ".join([clause, *also])
 
 
@@ -316,14 +306,11 @@ def find_spread(folded: str, flags: Mapping[Key, str]) -> Iterator[tuple[str, in
                 places = [stems.index(part) for part in key]
                 first, last = min(places), max(places)
                 apart = [place for place in range(first, last + 1) if place not in places]
-                if apart and len(apart) <= _BETWEEN and all(_is_light(spots[place][2]) for place in apart):
+                light = words("passing") - {"not", "or", "and"}
+                if apart and len(apart) <= _BETWEEN and light.issuperset(spots[place][2] for place in apart):
                     yield name, piece.start() + spots[first][0], piece.start() + spots[last][1]
         for match in pattern(r"\b<able> ([a-z]{4,})\b").finditer(piece.group()):
             done = match.group().rsplit(" ", 1)[1]
             forms = (stem(f"{done.removesuffix('e')}ing"), f"{done}able")
             for name in {flags[form,] for form in forms if (form,) in flags}:
                 yield name, piece.start() + match.start(), piece.start() + match.end()
-
-
-def _is_light(word: str) -> bool:
-    return word in words("passing") and word not in ("not", "or", "and")

@@ -84,7 +84,7 @@ def find_hours(text: str, clocks: Mapping[str, Clock]) -> Iterator[Stated]:
         if found and lead and pattern(r"\s*(?:<span_to>)\s*").fullmatch(text, match.end(), found[0].start()):
             named = any(name in text[max(0, lead.start() - len(name) - 1) : lead.start()] for name in map(fold, clocks))
             marked = _is_marked(match) or _is_marked(found[0]) or _is_clocked(text, match) or named
-            if marked and _could_be(match):
+            if marked and (_is_marked(match) or not match["mark"]):
                 yield from _between(text, clocks, match, found.pop(0), lead.start())
         elif _is_marked(match) or _is_clocked(text, match):
             yield from _bounded(text, match, clocks)
@@ -139,10 +139,6 @@ def find_opening(text: str, columns: Mapping[str, Mapping[str, tuple[float, floa
 def _is_marked(match: re.Match[str]) -> bool:
     """Tell whether a number is a time for sure: 12.50 may be a price."""
     return bool(match["named"] or match["part"] or match["past"] or match["mark"] == ":")
-
-
-def _could_be(match: re.Match[str]) -> bool:
-    return _is_marked(match) or not match["mark"]
 
 
 def _is_clocked(text: str, match: re.Match[str]) -> bool:

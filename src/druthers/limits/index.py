@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -87,31 +87,23 @@ class Index:
                         self.values.setdefault((spelled,), {})[name] = kind
             elif np.isfinite(column.numbers).sum() >= 0.9 * column.known.sum():
                 self.attributes.append(Attribute.of_detail(name, column.numbers, columns.names))
-                if "floor" in self.attributes[-1].words:
-                    self._know_floors(name, kinds)
+                if "floor" in self.attributes[-1].words:  # "the ground floor"
+                    floors = {number for number in kinds if not isinstance(number, bool)}
+                    levels = enumerate(("ground", *table()["ordinals"]))
+                    self.values |= {(level, "floor"): {name: number} for number, level in levels if number in floors}
                 if (clock := Clock.of_numbers(name, column.numbers)) is not None:
                     self.clocks[name] = clock
             elif len(kinds) <= MOST_VALUES:
                 own |= self._know_texts(name, column, taken, general, said)
-        self._prefer_exact(own)
+        for key in own & self.values.keys():  # a language "French" goes before what comes from France
+            exact = {name: kind for name, kind in self.values[key].items() if tuple(stems(str(kind))) == key}
+            self.values[key] = exact or self.values[key]
         # Words of other languages that are English words too: "rot" is a color, and what happens to wood.
         self.ambiguous = {
             key for key in foreign() - own - self.without.keys() if len(key) == 1 and key[0] in said.words
         }
         shorter = self.heads | self.kinds
         self.kinds = {key: owners for key, owners in shorter.items() if key not in {*self.values, *self.names}}
-
-    def _know_floors(self, name: str, kinds: Collection[Any]) -> None:
-        """Learn what floors are called: "the ground floor"."""
-        floors = {number for number in kinds if not isinstance(number, bool)}
-        levels = enumerate(("ground", *table()["ordinals"]))
-        self.values |= {(level, "floor"): {name: number} for number, level in levels if number in floors}
-
-    def _prefer_exact(self, own: set[Key]) -> None:
-        """Know texts of the catalog as that alone: a language "French" goes before what comes from France."""
-        for key in own & self.values.keys():
-            exact = {name: kind for name, kind in self.values[key].items() if tuple(stems(str(kind))) == key}
-            self.values[key] = exact or self.values[key]
 
     def _know_texts(self, name: str, column: Column, taken: set[str], general: set[str], said: Vocabulary) -> set[Key]:
         """Learn the texts of a detail, and what else they are called; return these texts."""

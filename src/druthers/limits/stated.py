@@ -233,7 +233,8 @@ def meant(found: Sequence[Stated], folded: str) -> list[Stated]:
     wanted = {one.name for one in found if any(start <= one.start < end for start, end in asked)}
     told = [match.span() for match in SENTENCE.finditer(folded) if match.group().strip().count(" ") >= FEW_WORDS]
     out = list(ways("those_out", "these_out").finditer(folded))
-    denied = {(one.name, one.limit["not"]) for one in found if _is_denied(one)}
+    ruled_out = [(one.name, one.limit.get("not")) for one in found if isinstance(one.limit, dict)]
+    denied = {(name, value) for name, value in ruled_out if isinstance(value, str)}
     only = {one.name: one.start for one in found if ways("only_these").search(folded[: one.end])}
     left = []
     for one in found:
@@ -302,10 +303,6 @@ def _is_several(one: Stated, folded: str) -> bool:
         and said[-1] != own[-1]
         and not ways("both_of").search(folded[: one.start])
     )
-
-
-def _is_denied(one: Stated) -> bool:
-    return isinstance(one.limit, dict) and isinstance(one.limit.get("not"), str)
 
 
 def _value(limit: object) -> object:
