@@ -9,7 +9,7 @@ import pytest
 
 from druthers.advisor import Advisor
 from druthers.catalogs import Catalog
-from druthers.catalogs.simulated import draw, words_of
+from druthers.catalogs.standins import draw, words_of
 
 SHOP = Catalog.load("hotels")
 NAMES = [objective.name for objective in SHOP.objectives]

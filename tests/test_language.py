@@ -21,10 +21,8 @@ from druthers.errors import Degraded, InvalidSetting, UnknownName
 from druthers.language import PARSERS, Objective, Reading, Sentence, data, load_domain, load_sentences, make_parser
 from druthers.language.data import read_data
 from druthers.language.evaluation import evaluate, kendall, score
-from druthers.language.lexicon.binding import bind
-from druthers.language.lexicon.concepts import Kind
-from druthers.language.lexicon.objectives import as_objectives
-from druthers.language.lexicon.spelling import distance
+from druthers.language.lexicon.concepts import Kind, distance
+from druthers.language.lexicon.objectives import as_objectives, bind
 from druthers.language.lexicon.words import Words
 from druthers.language.linting import lint
 from druthers.language.models import phrases

@@ -12,8 +12,7 @@ from druthers.advisor.strangers import contrary_wishes, told, told_apart
 from druthers.catalogs import Item
 from druthers.language import Parser, leans_english, spoken_in
 from druthers.language.data import small_words
-from druthers.language.lexicon.concepts import lexicon
-from druthers.language.lexicon.spelling import english
+from druthers.language.lexicon.concepts import english, lexicon
 from druthers.language.rules.attitude import OPPOSITE
 from druthers.limits import Columns, LimitReader, Limits, Stated
 from druthers.limits.spelling import Vocabulary

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from druthers.catalogs.checking import FORMAT, ITEM_FIELDS, find_mistakes, grouped
-from druthers.catalogs.simulated import beers, hotels
+from druthers.catalogs.standins import beers, hotels
 from druthers.drafts import replaced, to_json, to_toml
 from druthers.errors import InvalidCatalog, InvalidFeedback, UnknownArm, UnknownName, choices
 from druthers.types import Floats, Objective

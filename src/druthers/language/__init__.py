@@ -20,8 +20,7 @@ from druthers.language.models.judge import Judge
 from druthers.language.models.minilm import PACKAGES
 from druthers.language.parser import Parser
 from druthers.language.writing import WRITERS, item_of, make_writer
-from druthers.language.writing.templates import TemplateWriter
-from druthers.language.writing.wish import Wish, Writer, Written
+from druthers.language.writing.templates import TemplateWriter, Wish, Writer, Written
 from druthers.types import Evidence, Objective, Reading, Strength
 
 __all__ = [
@@ -93,7 +92,7 @@ def _llm(
     objectives: Iterable[str | Objective], *, fallback: str = "default", background: bool = False, **settings: Any
 ) -> Parser:
     needs("openai", "llm", load=False)
-    from druthers.language.llm.parser import LlmParser
+    from druthers.language.llm.texts import LlmParser
 
     if fallback == "llm":
         raise InvalidSetting("fallback must be a parser that works offline, but got 'llm'")

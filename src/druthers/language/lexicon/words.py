@@ -7,10 +7,19 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from druthers.language.data import read_data, small_words, split
-from druthers.language.lexicon.binding import bind, is_degree, is_denied, is_elsewhere, is_paid, places_of, stem
-from druthers.language.lexicon.concepts import JUDGING, Kind, adjectives, easy_to, inflections, lexicon, words_of
+from druthers.language.lexicon.concepts import (
+    JUDGING,
+    Kind,
+    Speller,
+    adjectives,
+    easy_to,
+    english,
+    inflections,
+    lexicon,
+    words_of,
+)
 from druthers.language.lexicon.languages import ENGLISH, idle_of, languages, terms_of, translated
-from druthers.language.lexicon.spelling import Speller, english
+from druthers.language.lexicon.objectives import bind, is_degree, is_denied, is_elsewhere, is_paid, places_of, stem
 from druthers.language.text import Token
 from druthers.types import Objective
 

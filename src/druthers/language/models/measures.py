@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers.language.data import small_words
-from druthers.language.lexicon.binding import bind
+from druthers.language.lexicon.objectives import bind
 from druthers.language.lexicon.words import Mention
 from druthers.language.models.minilm import Encoder, Vectors, normalized
 from druthers.language.models.phrases import NEUTRAL, Meanings, meanings
