@@ -55,13 +55,6 @@ _TOLD = re.compile(
 )
 
 
-@cache
-def _telling_nothing() -> frozenset[str]:
-    """Return the words of descriptions that may be about anything."""
-    names = ("generic", "light", "amounts", "spans", "subjects", "describing")
-    return frozenset().union(*(small_words(name) for name in names))
-
-
 def _told(description: str) -> tuple[str, ...]:
     """Return the words of a description that may tell what it is about; nothing of whom an adjective is said.
 
@@ -77,7 +70,9 @@ def _told(description: str) -> tuple[str, ...]:
     if not (how.endswith("ly") or how in small_words("praise") | {"well", "much", "often"}):
         return ()
     said = words_of(next(text for name, text in match.groupdict().items() if text and name != "how"))
-    return tuple(word for word in said if len(word) >= _PART and word in english() and word not in _telling_nothing())
+    about_anything = ("generic", "light", "amounts", "spans", "subjects", "describing")
+    telling = (word for word in said if not any(word in small_words(part) for part in about_anything))
+    return tuple(word for word in telling if len(word) >= _PART and word in english())
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,12 +289,11 @@ class Words:
     def _spot(self, words: Sequence[str], open_: Sequence[bool], first: int, last: int) -> list[Mention]:
         """Return what some words mention; a concession may be of something else, too."""
         key = tuple(words[first:last])
-        senses = [table[key] for table in (self._senses, self._concessions) if key in table] if open_[first] else []
-        if open_[first] and key in self._idle and not senses:
-            return [idle(first, last)]
-        if not senses or not all(open_[first:last]):
-            return []
-        if _is_verb(words, first, key, senses[0]) or is_degree(words, first, key):
+        senses = [table[key] for table in (self._senses, self._concessions) if key in table]
+        if not senses:
+            return [idle(first, last)] if open_[first] and key in self._idle else []
+        verb = _is_verb(words, first, key, senses[0])
+        if verb or is_degree(words, first, key) or not all(open_[first:last]):
             return []
         both = senses if senses[0].objective != senses[-1].objective else senses[-1:]
         denied = is_denied(words, first)
