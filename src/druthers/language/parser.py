@@ -1,4 +1,4 @@
-"""A parser: tokens, then words, then what words leave unexplained, then rules; each step in a folder of its own."""
+"""A parser: tokens, then words, then what words leave unexplained, then rules; each step in a module of its own."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

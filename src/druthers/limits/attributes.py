@@ -296,7 +296,7 @@ def find_attribute(
     quantity: Quantity,
     attributes: Sequence[Attribute],
     clause: str,
-    near: str | None = None,
+    near: str,
     *,
     held: bool = False,
     counted: str = "",
@@ -306,7 +306,7 @@ def find_attribute(
     Money is for what is paid, not value for it: for anything else only if named right beside it ("a desk for 300").
     A number that is `held` has "room for" or the like before it; what is `counted` stands right after its unit.
     """
-    said, beside = (_with_nouns(set(stems(text))) for text in (clause, clause if near is None else near))
+    said, beside = (_with_nouns(set(stems(text))) for text in (clause, near))
     prices = [one for one in attributes if one.measures("money") and (one.less_is_better or not one.objective)]
     found = None
     timed = [one for one in attributes if quantity.measure == "time" and one.measures("time") and one.fits(quantity)]

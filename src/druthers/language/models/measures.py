@@ -38,7 +38,7 @@ _SHARPNESS, _BEST = 20.0, 0.75
 # waking its others costs more than they gain here.
 _SMALL_PRODUCT = 2**18
 # A concept fits an objective surely if the objective bears one of the concept's first five names, by the step between
-# names in lexicon/binding.py.
+# names in lexicon/objectives.py.
 _SURELY = 0.98
 
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import pairwise
 
-from druthers.language.data import read_data, small_words
+from druthers.language.data import small_words
 from druthers.language.lexicon.concepts import Kind
 from druthers.language.lexicon.languages import ENGLISH
 from druthers.language.lexicon.words import Mention
+from druthers.language.models.judge import bar
 from druthers.language.rules.attitude import OPPOSITE, WAYS, is_opposite, pole, ways, without_reasons
 from druthers.language.rules.cues import Effect, Group, Match, find_cues, grouped, numbered, praised
 from druthers.language.text import Span, Token, spoken
@@ -251,7 +252,7 @@ def _is_extreme(tokens: Sequence[Token], mention: Mention) -> bool:
 def _sounds_given_up(tokens: Sequence[Token], mention: Mention) -> bool:
     """Tell whether the clause of a mention sounds so, where no cue speaks of it; what is refused is not given up."""
     before = spoken(tokens[max(0, mention.first - _NEAR) : mention.first])
-    return ways("refused").search(before) is None and mention.leaning > _bar("lean")
+    return ways("refused").search(before) is None and mention.leaning > bar("lean")
 
 
 def _carry_out(wishes: Wishes, mention: Mention, fate: Fate, level: Effect | None, acting: Sequence[Match]) -> None:
@@ -372,15 +373,10 @@ def _gives_up(mention: Mention, match: Match) -> bool:
         return mention.kind is not Kind.BAD and not wants and not lessened
     if match.cue.does is Effect.DENY:  # "no noise" wants less of it
         return mention.kind is Kind.GOOD or (mention.named and not mention.less_is_better)
-    if mention.kind is not Kind.BAD and mention.leaning < _bar("allow"):  # "it can be washed"
+    if mention.kind is not Kind.BAD and mention.leaning < bar("allow"):  # "it can be washed"
         return False
     # "the service is fine", but "barking is fine", and "a manual is fine"
-    burden = (mention.less_is_better and mention.concept != "price") or mention.leaning > _bar("lean")
+    burden = (mention.less_is_better and mention.concept != "price") or mention.leaning > bar("lean")
     liked = match.text.split()[-1] in WAYS.table["fine"] or ways("would_like").match(match.text)
     fine = mention.kind is Kind.NOUN and liked and not burden
     return mention.kind is not Kind.GOOD and not fine
-
-
-def _bar(name: str) -> float:
-    """Return log odds from which on, or up to which, a clause sounds so."""
-    return float(read_data("weights.json")["bars"][name])
