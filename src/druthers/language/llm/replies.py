@@ -176,7 +176,21 @@ def read_reply(reply: str, text: str, objectives: Sequence[Objective]) -> Readin
     notes = [f"mended the model's reply: {odd + more} items were repeated or unknown"] if odd + more else []
     notes += [f"left out {lost} of the model's items: the user does not say so"] if lost else []
     notes += ["left out what is aimed at the machine"] if commanded else []
-    return _reading(text, objectives, evidence["wanted"], evidence["dismissed"], notes)
+    notes += [f"read only the first {LIMIT} characters"] if len(text) > LIMIT else []
+    names, found = tuple(objective.name for objective in objectives), (*evidence["wanted"], *evidence["dismissed"])
+    return Reading(
+        text=text,
+        objectives=names,
+        ranking=tuple(piece.objective for piece in evidence["wanted"]),
+        dismissed=tuple(piece.objective for piece in evidence["dismissed"]),
+        evidence=tuple(sorted(found, key=lambda piece: piece.start)),
+        confidence=min([piece.confidence for piece in found], default=0.0),
+        confidences=tuple(piece.confidence for piece in evidence["wanted"]),
+        strengths=tuple(piece.strength for piece in evidence["wanted"]),
+        leftover=(text,) if not found else (text[len(shown_of(text)) :].lstrip(),) if len(text) > LIMIT else (),
+        question=ask_back(names, [], [], set()) if not found else None,
+        notes=tuple(notes),
+    )
 
 
 def _claims(items: object, objectives: Sequence[Objective]) -> tuple[dict[int, str], int]:
@@ -192,29 +206,6 @@ def _claims(items: object, objectives: Sequence[Objective]) -> tuple[dict[int, s
         else:
             claims[index] = item["quote"]
     return claims, odd
-
-
-def _reading(
-    text: str, objectives: Sequence[Objective], wanted: list[Evidence], dismissed: list[Evidence], notes: list[str]
-) -> Reading:
-    names = tuple(objective.name for objective in objectives)
-    confidence = min([piece.confidence for piece in (*wanted, *dismissed)], default=0.0)
-    silent = not wanted and not dismissed
-    if len(text) > LIMIT:
-        notes.append(f"read only the first {LIMIT} characters")
-    return Reading(
-        text=text,
-        objectives=names,
-        ranking=tuple(piece.objective for piece in wanted),
-        dismissed=tuple(piece.objective for piece in dismissed),
-        evidence=tuple(sorted((*wanted, *dismissed), key=lambda piece: piece.start)),
-        confidence=confidence,
-        confidences=tuple(piece.confidence for piece in wanted),
-        strengths=tuple(piece.strength for piece in wanted),
-        leftover=(text,) if silent else (text[len(shown_of(text)) :].lstrip(),) if len(text) > LIMIT else (),
-        question=ask_back(names, [], [], set()) if silent else None,
-        notes=tuple(notes),
-    )
 
 
 @cache
