@@ -50,7 +50,7 @@ class Wordings:
 
     def __init__(self, package: str, name: str) -> None:
         self._file = resources.files(package).joinpath(name)
-        self.pattern = cache(self._compiled)
+        self.pattern, self.ways = cache(self._compiled), cache(self._ways)
 
     @cached_property
     def table(self) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class Wordings:
         entries: Any = reduce(lambda part, name: part[name], path, self.table)
         return f"(?:{'|'.join(entries)})"
 
-    def ways(self, *names: str) -> re.Pattern[str]:
+    def _ways(self, *names: str) -> re.Pattern[str]:
         """Return a pattern for any of the ways of some lists."""
         return self.pattern("|".join(f"<{name}>" for name in names))
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from functools import cache
 
 from druthers.catalogs import Item
-from druthers.limits.words import Wordings, blanked, fold
+from druthers.glossary import Wordings
+from druthers.limits.words import blanked, fold
 
 OF_NONE = r"(?<!\ba )(?<!\ban )"  # before the name of an item: "a sea view" is not the Sea View
 PLACES = ("first", "second", "third", "fourth", "fifth")
