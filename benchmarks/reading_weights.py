@@ -34,9 +34,7 @@ from druthers.language.models.judge import Judge, unexplained
 from druthers.language.models.measures import MEASURES, said
 from druthers.language.models.minilm import load_minilm
 from druthers.language.rules.cues import spoken_of
-from druthers.language.text.asides import open_tokens
-from druthers.language.text.clauses import Span, clauses, sentences
-from druthers.language.text.tokens import Token, tokenize
+from druthers.language.text import Span, Token, clauses, open_tokens, sentences, tokenize
 
 ROOT = Path(__file__).parents[1]
 SENTENCES = ROOT / "tests" / "data" / "sentences"

@@ -8,7 +8,7 @@ from druthers.catalogs import Item
 from druthers.errors import UnknownUser
 from druthers.language import make_parser
 from druthers.limits import Columns, LimitReader
-from druthers.limits.denying import find_denial
+from druthers.limits.clauses import find_denial
 from druthers.types import Objective
 
 BRANDS, LOADING = ("Korvin", "Brauner", "Alto"), ("front", "top")

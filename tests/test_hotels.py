@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from druthers.advisor import Advisor
-from druthers.catalogs import Catalog, hotels
-from druthers.catalogs.prose import words_of
+from druthers.catalogs import Catalog
+from druthers.catalogs.standins import draw, words_of
 
 SHOP = Catalog.load("hotels")
 NAMES = [objective.name for objective in SHOP.objectives]
@@ -60,7 +60,7 @@ def test_the_first_hotel_is_near_the_best_in_what_was_asked(first):
 def test_no_hotel_is_good_at_everything_whatever_the_seed():
     """The law and not the luck of a draw: what a hotel is better in than others, it pays for elsewhere."""
     for seed in range(20):
-        ratings = hotels.draw(seed).ratings
+        ratings = draw(seed).ratings
         means = ratings.mean(axis=1)
         assert means.std() < 0.15 * ratings.std()
         standing = ratings.argsort(axis=0).argsort(axis=0)

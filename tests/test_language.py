@@ -21,16 +21,13 @@ from druthers.errors import Degraded, InvalidSetting, UnknownName
 from druthers.language import PARSERS, Objective, Reading, Sentence, data, load_domain, load_sentences, make_parser
 from druthers.language.data import read_data
 from druthers.language.evaluation import evaluate, kendall, score
-from druthers.language.lexicon.binding import bind
-from druthers.language.lexicon.concepts import Kind
-from druthers.language.lexicon.objectives import as_objectives
-from druthers.language.lexicon.spelling import distance
+from druthers.language.lexicon.concepts import Kind, distance
+from druthers.language.lexicon.objectives import as_objectives, bind
 from druthers.language.lexicon.words import Words
 from druthers.language.linting import lint
 from druthers.language.models import phrases
 from druthers.language.rules.cues import cues, find_cues, grouped, numbered
-from druthers.language.text.asides import is_aside
-from druthers.language.text.tokens import LIMIT, tokenize
+from druthers.language.text import LIMIT, is_aside, tokenize
 from druthers.testing import check_parser
 
 HOTELS = ["cleanliness", "location", "rooms", "service", "sleep quality", "value"]

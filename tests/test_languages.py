@@ -13,7 +13,7 @@ from druthers.catalogs import Item
 from druthers.language import Parser, Sentence, load_domain, load_sentences, make_parser, not_understood
 from druthers.language.lexicon.languages import language_of, languages, small_words_of
 from druthers.language.rules.cues import cues
-from druthers.language.text.tokens import tokenize
+from druthers.language.text import tokenize
 from druthers.limits import Columns, LimitReader
 from druthers.types import Objective
 

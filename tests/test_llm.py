@@ -20,14 +20,15 @@ from druthers import errors
 from druthers.cli import app
 from druthers.errors import Degraded, InvalidRanking, InvalidSetting, MissingExtra
 from druthers.language import Objective, Wish, make_parser, make_writer
-from druthers.language.llm.prompts import enclose, prompt
 from druthers.language.llm.replies import (
     EXACT,
     NEAR,
     IllegalReply,
+    enclose,
     find_object,
     find_quote,
     match_name,
+    prompt,
     read_reply,
     written_reply,
 )

@@ -7,7 +7,7 @@ from druthers.advisor.messages import Kind
 from druthers.advisor.wishes import DRAWS, SURE, sureness
 from druthers.catalogs import Catalog, Item
 from druthers.language import make_parser
-from druthers.language.lexicon.binding import bind
+from druthers.language.lexicon.objectives import bind
 from druthers.limits import Columns, LimitReader
 from druthers.limits.quantities import find_quantities
 from druthers.types import Objective, Strength

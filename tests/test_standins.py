@@ -13,8 +13,16 @@ import pytest
 
 from druthers import Catalog
 from druthers.catalogs import CATALOGS
-from druthers.catalogs.prose import NOTABLE, standardized, words_of
-from druthers.catalogs.standins import STAND_INS, STANDS_FOR, make_stand_in, normal_scores, with_tail
+from druthers.catalogs.standins import (
+    NOTABLE,
+    STAND_INS,
+    STANDS_FOR,
+    make_stand_in,
+    normal_scores,
+    standardized,
+    with_tail,
+    words_of,
+)
 from druthers.environments.reviews import DATA_VARIABLE
 
 SEEDS = range(20)

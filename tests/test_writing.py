@@ -10,8 +10,7 @@ import pytest
 from druthers.errors import InvalidRanking, InvalidSetting, UnknownName
 from druthers.language import Objective, Wish, domain_names, item_of, load_domain, make_parser, make_writer
 from druthers.language.data import read_data
-from druthers.language.writing.english import holds
-from druthers.language.writing.templates import STYLES
+from druthers.language.writing.templates import STYLES, holds
 
 COFFEE = ["acidity", "crema", "sweetness", "price"]
 CATALOGS = {name: load_domain(name) for name in domain_names()} | {"names": tuple(map(Objective, COFFEE))}

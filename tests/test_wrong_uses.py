@@ -24,7 +24,7 @@ from druthers.errors import (
 from druthers.evaluation import evaluate
 from druthers.experiments import load_experiment, run_experiment
 from druthers.language import make_parser
-from druthers.language.text.tokens import LIMIT, shown_of
+from druthers.language.text import LIMIT, shown_of
 from druthers.logs import record
 from druthers.policies.choosing import Places
 from druthers.policies.contexts import ContextPolicy

@@ -2,8 +2,9 @@
 
 import re
 import tomllib
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache, reduce
 from importlib import resources
+from typing import Any
 
 LANGUAGES = ("de", "fr", "es", "it", "pt", "nl")
 # What words of a language end in that their other forms do not have, and what is left of a word at least.
@@ -25,24 +26,50 @@ _JOINED = re.compile(r"(?<![A-Za-z\d])[a-z]{2,}\d*(?:[A-Z][A-Za-z\d]*)+(?![A-Za-
 _BEGINS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=\d)(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _LOUD = re.compile(r"[A-Z\d]+(?:_[A-Z\d]+)+|[A-Z]{5,}")  # a name in capitals alone
 _FLAG = re.compile(r"(?i)(?<=\w)[ _](?:y ?n|yes ?no|flag|bool|ind)$")  # how the name of a yes and no may end
-# What names of columns cut short, and what they measure their numbers in.
-_SHORT = {"arr": "arrival", "dep": "departure", "incl": "included", "alt": "alternative", "avail": "available"}
-_SHORT |= {"avg": "average", "req": "required", "prev": "previous", "dist": "distance", "dur": "duration"}
-_SHORT |= {"pers": "persons", "qty": "quantity", "deliv": "delivery", "temp": "temperature", "lang": "language"}
-_SHORT |= {"wt": "weight", "wgt": "weight", "prc": "price", "lvl": "level", "spd": "speed", "cmfrt": "comfort"}
-_SHORT |= {"snd": "sound", "pict": "picture", "batt": "battery", "cnt": "count", "grp": "group", "fld": "folded"}
-_SHORT |= {"descr": "description", "mfr": "manufacturer", "mat": "material", "clr": "color", "sz": "size"}
-# The same only beside other parts of a name: a "cap" may be a hat.
-_PARTS = {"cap": "capacity", "vol": "volume", "rel": "reliability", "prog": "program", "feat": "features"}
-_PARTS |= {"vent": "ventilation", "cons": "consumption", "cov": "coverage", "wdth": "width", "ht": "height"}
-_PARTS |= {"amt": "amount", "num": "number", "nr": "number", "cat": "category", "loc": "location", "q": "quality"}
-_PARTS |= {"pack": "packed", "qual": "quality", "solv": "solvent", "inst": "installation", "res": "resistance"}
-_PARTS |= {"len": "length", "wid": "width", "rat": "rating", "std": "standard", "bfast": "breakfast", "serv": "service"}
+# What names of columns measure their numbers in.
 _UNITS = re.compile(
     r"(?:eur|euros?|usd|gbp|chf|ct|cents?|[kcm]?m|mi|[km]?g|lbs?|oz|m?l|h|hrs?|mins?|secs?|m?s|d|days|yrs?|years|mo|months|weeks|pct"
     r"|percent|kwh?|w|db|[gm]?hz|[gmt]b|[km]bps|sqm|m2|hp|kcal|c|stars|\w*\d\w*)",
     re.IGNORECASE,
 )
+
+
+class Wordings:
+    r"""Lists of ways to say things, from a TOML file: patterns, in which `<name>` stands for any of another list.
+
+    Parameters
+    ----------
+    package, name
+        Where the file is, and what it is called.
+
+    Examples
+    --------
+    >>> Wordings("druthers.limits", "words.toml").pattern(r"\b<soft>\b").search("ideally in vienna").group()
+    'ideally'
+    """
+
+    def __init__(self, package: str, name: str) -> None:
+        self._file = resources.files(package).joinpath(name)
+        self.pattern, self.ways = cache(self._compiled), cache(self._ways)
+
+    @cached_property
+    def table(self) -> dict[str, Any]:
+        """All lists."""
+        return tomllib.loads(self._file.read_text("utf-8"))
+
+    def any_of(self, *path: str) -> str:
+        """Return the template of a pattern for any entry of a list."""
+        entries: Any = reduce(lambda part, name: part[name], path, self.table)
+        return f"(?:{'|'.join(entries)})"
+
+    def _ways(self, *names: str) -> re.Pattern[str]:
+        """Return a pattern for any of the ways of some lists."""
+        return self.pattern("|".join(f"<{name}>" for name in names))
+
+    def _compiled(self, template: str) -> re.Pattern[str]:
+        while (filled := re.sub(r"(?<!\?P)<(\w+)>", lambda one: self.any_of(one[1]), template)) != template:
+            template = filled
+        return re.compile(template)
 
 
 def in_words(name: str) -> str:
@@ -63,7 +90,7 @@ def in_words(name: str) -> str:
     name = re.sub(r"(?<=[a-z][Pp]er)(\d+)", r" \1 ", name).strip()  # `fuelPer100Km`
     loud = name.lower() if _LOUD.fullmatch(name) else name
     parted = _FLAG.sub("", _JOINED.sub(lambda match: _quiet(_BEGINS.sub(" ", match.group())), loud))
-    known = _SHORT if parted == name and "_" not in name else {**_SHORT, **_PARTS}
+    known = _listed()["short"] | ({} if parted == name and "_" not in name else _listed()["parts"])
     return re.sub(r"[^\W_]+", lambda word: known.get(word.group(), word.group()), parted.replace("_", " "))
 
 
@@ -96,10 +123,15 @@ def without_units(name: str) -> str:
 
 
 @cache
+def _listed() -> dict[str, Any]:
+    """Return all that the file holds."""
+    return tomllib.loads(resources.files("druthers").joinpath("glossary.toml").read_text("utf-8"))
+
+
+@cache
 def _entries() -> list[tuple[list[str], list[list[str]]]]:
     """Return for each thing its English words, and those of each other language."""
-    text = tomllib.loads(resources.files("druthers").joinpath("glossary.toml").read_text("utf-8"))["words"]
-    entries = [entry.partition(":") for entry in text.split(";") if entry.strip()]
+    entries = [entry.partition(":") for entry in _listed()["words"].split(";") if entry.strip()]
     return [
         ([word.strip() for word in english.split(",")], [part.split() for part in others.split("|")])
         for english, _, others in entries

@@ -9,8 +9,7 @@ from druthers.advisor.messages import Context, Kind, Message, Part
 from druthers.advisor.said import SENTENCES, WORDINGS, Said, ways, whole_words
 from druthers.language import Parser
 from druthers.limits import LimitReader, Limits, Stated, speaks_of_money
-from druthers.limits.numbers import plain_number
-from druthers.limits.quantities import Quantity, find_quantities
+from druthers.limits.quantities import Quantity, find_quantities, plain_number
 from druthers.limits.where import BOUNDS, Where
 from druthers.limits.words import blanked, fold, stems
 from druthers.types import Reading

@@ -17,7 +17,7 @@ import numpy as np
 from druthers.advisor.messages import STATED, Context, Kind
 from druthers.advisor.said import OF_NONE, PLACES, RATING, Said, feeling, ways, whole_words
 from druthers.catalogs import Item
-from druthers.language.models.encoders import Encoder
+from druthers.language.models.minilm import Encoder
 from druthers.limits.words import fold, pattern
 
 # Ways to say something that are signs of what a message is.

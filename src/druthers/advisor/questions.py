@@ -16,7 +16,7 @@ from druthers.language import Parser
 from druthers.language.data import small_words
 from druthers.language.lexicon.concepts import adjectives
 from druthers.limits import Columns, LimitReader, Limits, Where
-from druthers.limits.numbers import is_year
+from druthers.limits.quantities import is_year
 from druthers.limits.where import is_day
 from druthers.limits.words import fold, stems, telling_stems
 

@@ -7,8 +7,9 @@ from functools import cache, lru_cache
 
 from druthers.advisor.messages import Context, Kind
 from druthers.catalogs import Item
+from druthers.glossary import Wordings
 from druthers.language.data import contractions
-from druthers.limits.words import Wordings, blanked, fold, pattern
+from druthers.limits.words import blanked, fold, pattern
 
 OF_NONE = r"(?<!\ba )(?<!\ban )"  # before the name of an item: "a sea view" is not the Sea View
 PLACES = ("first", "second", "third", "fourth", "fifth")

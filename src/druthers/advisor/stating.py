@@ -17,13 +17,11 @@ from druthers.catalogs import Item
 from druthers.glossary import in_words
 from druthers.language import Parser, is_english, leans_english, spoken_in
 from druthers.language.data import small_words
-from druthers.language.lexicon.concepts import lexicon
-from druthers.language.lexicon.spelling import english
-from druthers.language.models.encoders import Encoder
+from druthers.language.lexicon.concepts import english, lexicon
+from druthers.language.models.minilm import Encoder
 from druthers.language.models.table import Table
-from druthers.language.rules.opposites import OPPOSITE
-from druthers.language.text.clauses import clauses
-from druthers.language.text.tokens import tokenize
+from druthers.language.rules.attitude import OPPOSITE
+from druthers.language.text import clauses, tokenize
 from druthers.limits import Columns, LimitReader, Limits, Stated, Where
 from druthers.limits.spelling import Vocabulary
 from druthers.limits.stated import joined

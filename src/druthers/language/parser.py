@@ -1,4 +1,4 @@
-"""A parser: tokens, then words, then what words leave unexplained, then rules; each step in a folder of its own."""
+"""A parser: tokens, then words, then what words leave unexplained, then rules; each step in a module of its own."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -9,16 +9,12 @@ from druthers.language.lexicon.concepts import Kind
 from druthers.language.lexicon.languages import ENGLISH, UNKNOWN, language_of, name_of, not_understood
 from druthers.language.lexicon.objectives import as_objectives
 from druthers.language.lexicon.words import Mention, Words
-from druthers.language.models.encoders import Encoder
 from druthers.language.models.judge import Judge
+from druthers.language.models.minilm import Encoder
+from druthers.language.rules.attitude import OPPOSITE, sign_of
 from druthers.language.rules.cues import spoken_of
-from druthers.language.rules.opposites import OPPOSITE
 from druthers.language.rules.ordering import Fate, Wishes, weigh
-from druthers.language.rules.questions import ask_back
-from druthers.language.rules.signs import sign_of
-from druthers.language.text.asides import open_tokens
-from druthers.language.text.clauses import Span, parts, sentences
-from druthers.language.text.tokens import LIMIT, Token, shown_of, tokenize
+from druthers.language.text import LIMIT, Span, Token, open_tokens, parts, sentences, shown_of, tokenize
 from druthers.types import Evidence, Objective, Reading
 
 # Below this confidence a reading comes with a question.
@@ -235,3 +231,24 @@ def _leftover(text: str, shown: Sequence[Token], spans: Sequence[Span], wishes: 
     if len(text) > LIMIT:
         pieces.append(text[len(shown_of(text)) :].lstrip())
     return tuple(dict.fromkeys(pieces))
+
+
+def ask_back(names: Sequence[str], ranking: Sequence[int], sure: Sequence[float], changed: set[int]) -> str:
+    """Return one question whose answer would settle the reading.
+
+    Examples
+    --------
+    >>> ask_back(["price", "location", "service"], [0, 1], [0.4, 0.3], set())
+    'Is it the price or the location that matters more?'
+    >>> ask_back(["price", "location", "service"], [], [], set())
+    'What matters most to you: price, location or service?'
+    """
+    for objective in sorted(changed):
+        return f"Does the {names[objective]} matter to you?"
+    if len(ranking) >= 2:
+        first, second = (names[index] for index in ranking[:2])
+        return f"Is it the {first} or the {second} that matters more?"
+    if ranking:
+        return f"Is it the {names[ranking[0]]} that matters to you?"
+    listed = ", ".join(names[:-1]) + (" or " if len(names) > 1 else "") + names[-1]
+    return f"What matters most to you: {listed}?" if len(names) > 1 else f"Does the {listed} matter to you?"

@@ -1,20 +1,19 @@
 """Numbers as limits: "at most 120 euros", "for a ten year old", each held against what it is about."""
 
 import re
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
 from druthers.limits import clauses
-from druthers.limits.abroad import counted_abroad
 from druthers.limits.attributes import Attribute, find_attribute, letting_in
-from druthers.limits.clauses import clause_of
+from druthers.limits.clauses import clause_of, find_denial, pieces
 from druthers.limits.index import Index
-from druthers.limits.numbers import plain_number
-from druthers.limits.quantities import Quantity, find_quantities
-from druthers.limits.spelling import Vocabulary
+from druthers.limits.quantities import Quantity, find_quantities, plain_number
+from druthers.limits.spelling import Vocabulary, counted_abroad
 from druthers.limits.stated import Stated
 from druthers.limits.where import Where
-from druthers.limits.words import in_english, pattern, stem, stems, ways
+from druthers.limits.words import in_english, pattern, spans, stem, stems, table, ways
 
 ENGLISH = "en"
 BESIDE = 10  # letters around a number in which the name of what it is about may stand
@@ -41,15 +40,15 @@ def find_amounts(folded: str, text: str, index: Index, said: Vocabulary) -> Amou
         numbers = find_quantities(folded)
     quantities = filter(None, map(partial(clauses.meant, folded), numbers))
     for quantity in map(partial(counted_abroad, folded, language=language), quantities):
-        if _is_name(folded, quantity, index):
+        numerals = re.findall(r"\w*\d\w*", folded[quantity.start : quantity.end])
+        if any((stem(word),) in index.flags for word in numerals):  # "and 5G"
             continue
         if told := ways("at_work").search(folded[: quantity.start]):
             lost.append((told.start(), quantity.end))
             continue
         clause = clause_of(folded, quantity.start, quantity.end)
-        if not quantity.bound and ways("not_for").search(folded[: quantity.start]):
-            continue
-        if re.match(r"\s*(?:o'?clock|uhr)\b", folded[quantity.end :]) or _is_told(folded, quantity):
+        idle = not quantity.bound and ways("not_for").search(folded[: quantity.start])
+        if idle or ways("clock_after").match(folded[quantity.end :]) or _is_told(folded, quantity):
             continue
         if not quantity.bound and ways("story").search(clause):  # "last winter I paid 3,400 euros"
             lost.append((quantity.start, quantity.end))
@@ -83,8 +82,8 @@ def find_nothings(folded: str, text: str, index: Index) -> list[Stated]:
     """Return that of which there must be nothing: "a free account", "no monthly fee", "direct flights only"."""
     found = []
     for name, nothing in index.nothings.items():
-        spans = [match.span() for match in nothing.finditer(folded)]
-        firm = [span for span in spans if not (clauses.is_soft(folded, *span) or clauses.is_condition(folded, span[0]))]
+        said = [match.span() for match in nothing.finditer(folded)]
+        firm = [span for span in said if not (clauses.is_soft(folded, *span) or clauses.is_condition(folded, span[0]))]
         found += [Stated(name, {"max": 0}, text[start:end], start, end) for start, end in firm]
     return found
 
@@ -103,11 +102,6 @@ def _with_others(aged: Stated, found: list[Stated]) -> Stated:
     return aged._replace(limit={end: stricter[end](age, known.get(end, age)) for end, age in aged.limit.items()})
 
 
-def _is_name(folded: str, quantity: Quantity, index: Index) -> bool:
-    """Tell whether a number is part of what a flag is called: "and 5G"."""
-    return any((stem(word),) in index.flags for word in re.findall(r"\w*\d\w*", folded[quantity.start : quantity.end]))
-
-
 def _about(folded: str, quantity: Quantity, index: Index, foreign: str) -> Attribute | None:
     """Return what a number is about, said in a foreign language if in any; None if it is about nothing there is."""
     if quantity.measure in ("mass", "distance") and ways("of_oneself").search(folded[: quantity.start]):
@@ -124,7 +118,7 @@ def _about(folded: str, quantity: Quantity, index: Index, foreign: str) -> Attri
     if foreign:  # "Lieferzeit höchstens 4 Wochen" is about the delivery time
         clause, near = (f"{part} {in_english(part, foreign)}" for part in (clause, near))
     if by := ways("by_car").search(folded[quantity.end : quantity.end + 4 * BESIDE]):  # "an hour in the car"
-        clause, near = (f"{part} {clauses.TRAVEL.get(by.group().split()[-1], '')}" for part in (clause, near))
+        clause, near = (f"{part} {table()['travel'].get(by.group().split()[-1], '')}" for part in (clause, near))
     led = folded[: quantity.start + 4 * folded.startswith("for ", quantity.start)]
     held = pattern(r"\b<holding>\s+$").search(led) is not None  # "room for 110"
     found = find_attribute(
@@ -152,9 +146,7 @@ def _limits(folded: str, quantity: Quantity, attribute: Attribute, index: Index)
     """Return what a number limits, by name."""
     if spanned := letting_in(quantity, attribute, index.attributes):
         return spanned
-    own = re.search(
-        r"\b(?:min|minimum|minimal|lowest|least|youngest)\b", clause_of(folded, quantity.start, quantity.end)
-    )
+    own = ways("lower_end").search(clause_of(folded, quantity.start, quantity.end))
     if quantity.bound == "max" and attribute.end == "min" and not own:  # "no taller than a meter", from least to most
         ends = (one for one in index.attributes if one.end == "max" and one.spanned == attribute.spanned)
         attribute = next(ends, attribute)
@@ -169,3 +161,46 @@ def _limits(folded: str, quantity: Quantity, attribute: Attribute, index: Index)
     if (bare or not isinstance(limit, dict)) and ways("denied_before").search(before):  # "not from 2024", "not 3 rooms"
         limit = {"not": number if bare else limit}
     return {attribute.name: limit}
+
+
+def find_dropped(folded: str, index: Index, said: Vocabulary) -> list[tuple[int, int, str]]:
+    """Return what is taken back: start, end and name of each, an empty name for everything."""
+    found = [(*span, "") for span in spans(r"\b<drop_all>\b", folded)]
+    for match in ways("lifted").finditer(folded):  # "that 30 euro ceiling is gone"
+        amount = f"at most {match['amount']}"
+        found += [(*match.span(), one.name) for one in find_amounts(amount, amount, index, said).stated]
+    free = [(*span, name) for span in spans(r"\b<anywhere>\b", folded) for name in index.places]
+    for parts, name in index.limitable.items():
+        if parts and all(part in folded for part in parts):
+            spelled = r"\W+".join(rf"{re.escape(part)}\w{{0,3}}" for part in parts)
+            for one in table()["any"]:
+                matches = re.finditer(rf"\b{one.replace('X', spelled)}\b", folded)
+                free += [(*match.span(), name) for match in matches]
+    # "I won't go anywhere without a pool", "I'm not paying any deposit"
+    return found + [one for one in free if not find_denial(clauses.sentence_of(folded, one[0]))]
+
+
+def find_unneeded(folded: str, found: Iterable[Stated], index: Index) -> list[tuple[str, tuple[int, int] | None]]:
+    """Return what need not be so any more, and where it is only called by its name: "the color is unimportant"."""
+    taken = {one.name for one in found}
+    gone: list[tuple[str, tuple[int, int] | None]] = []
+    for start, end, key in pieces(folded):
+        flag, name = index.flags.get(key, ""), index.telling.get(key, "")
+        if (values := index.values.get(key)) and ways("or_not").match(folded[end:]):  # "white or not"
+            gone += [(one, (start, end)) for one in values]
+        if flag and flag not in taken and pattern("<unneeded>").search(clause_of(folded, start, end)):
+            gone.append((flag, None))
+        if name and name not in taken and clauses.is_dismissed(folded, start, end):
+            gone.append((name, (start, end)))
+    return gone
+
+
+def find_no_longer(folded: str, index: Index) -> list[Stated]:
+    """Return texts that need not be there any more: "I don't need a maths tutor"."""
+    found: dict[tuple[str, Any], Stated] = {}  # of "cargo" and "cargo bike" the longer one
+    for start, end, key in pieces(folded):
+        owners = index.values.get(key) or index.kinds.get(key)
+        if owners and (lead := ways("no_longer").search(folded[max(0, start - 40) : start])):
+            first = start - len(lead.group())
+            found |= {(name, kind): Stated(name, kind, "", first, end) for name, kind in owners.items()}
+    return list(found.values())

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from druthers.glossary import in_words, without_units
-from druthers.limits.numbers import is_year, plain_number
-from druthers.limits.quantities import OTHER_WAY, Quantity
+from druthers.limits.quantities import OTHER_WAY, Quantity, is_year, plain_number
 from druthers.limits.words import (
     SMALL_WORDS,
     hinted,
@@ -37,13 +36,6 @@ IN_YEARS = frozenset({"age", "warranty", "guarantee", "experience"})
 PROMISED, MOST_YEARS = frozenset({"warranty", "guarantee"}), 10.0  # more of a promise are months
 EXTENTS, SMALL = frozenset({"height", "width", "depth", "length", "diameter", "thickness"}), 4.0
 PAID = frozenset({"cost", "price", "fee", "rate", "fare"})  # nor do these alone, where there are several
-NOUNS = {
-    **{"wide": "width", "tall": "height", "high": "height", "long": "length", "deep": "depth", "thick": "thickness"},
-    **{"wider": "width", "taller": "height", "deeper": "depth", "thicker": "thickness", "heavier": "weight"},
-    **{"hold": "capacity", "holds": "capacity", "weigh": "weight", "weighs": "weight"},
-}
-TIMES = {"h": "hour", "d": "day", "w": "week", "m": "month", "y": "year"}  # the last letter of a name
-LETTERS = {"g": "gram", "m": "meter", "l": "liter"}  # the same of what is heavy, wide or held
 FIRST_DATED = 1000  # the earliest year of a column that is called like one
 SIZES = frozenset({"inch", "inches", "cm", "mm"})
 ROOMS = frozenset({"room", "bedroom", "bathroom"})  # which are no square meters, unless their size is told
@@ -140,9 +132,9 @@ class Attribute:
                 return found
         *rest, last = named.split()
         extent = last == "m" and not EXTENTS.isdisjoint(rest)  # `length_m`
-        if last in TIMES and rest and not extent and hinted("time", " ".join(rest)):  # `TERM_M`, `wait_d`
-            return [TIMES[last]]
-        unit = LETTERS.get(last, "")
+        if last in table()["times"] and rest and not extent and hinted("time", " ".join(rest)):  # `TERM_M`, `wait_d`
+            return [table()["times"][last]]
+        unit = table()["letters"].get(last, "")
         return [unit] if unit and rest and hinted(units()[unit][0], " ".join(rest)) else []  # `weight_g`
 
     @cached_property
@@ -304,7 +296,7 @@ def find_attribute(
     quantity: Quantity,
     attributes: Sequence[Attribute],
     clause: str,
-    near: str | None = None,
+    near: str,
     *,
     held: bool = False,
     counted: str = "",
@@ -314,7 +306,7 @@ def find_attribute(
     Money is for what is paid, not value for it: for anything else only if named right beside it ("a desk for 300").
     A number that is `held` has "room for" or the like before it; what is `counted` stands right after its unit.
     """
-    said, beside = (_with_nouns(set(stems(text))) for text in (clause, clause if near is None else near))
+    said, beside = (_with_nouns(set(stems(text))) for text in (clause, near))
     prices = [one for one in attributes if one.measures("money") and (one.less_is_better or not one.objective)]
     found = None
     timed = [one for one in attributes if quantity.measure == "time" and one.measures("time") and one.fits(quantity)]
@@ -377,7 +369,7 @@ def _with_nouns(said: set[str]) -> set[str]:
     """Return words with what is called after them: "rated 4 or higher" is about the rating, "160 wide" the width."""
     return (
         said
-        | {NOUNS[word] for word in said & NOUNS.keys()}
+        | {noun for word, noun in table()["nouns"].items() if word in said}
         | {f"{word[:-2]}ing" for word in said if word.endswith("ed")}
         | {word[:-3] for word in said if word.endswith("ing")}
     )

@@ -1,28 +1,63 @@
 """Pieces of a text that limits are looked for in: its clauses, and words that a catalog may know."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date
+from typing import Any, NamedTuple
 
 from druthers.limits.attributes import Attribute, letting_in
 from druthers.limits.days import month_of
-from druthers.limits.numbers import is_year
-from druthers.limits.quantities import OTHER_WAY, Quantity
+from druthers.limits.quantities import OTHER_WAY, Quantity, is_year
+from druthers.limits.spelling import Key
 from druthers.limits.stated import Stated
-from druthers.limits.words import pattern, stem, telling_stems, ways, words
+from druthers.limits.words import first_of, pattern, stem, table, telling_stems, ways, words
 
 MARKER = re.compile(r"(?:^|\n)\s*(?:[-*•–]|\d{1,2}[.)])(?=\s)")
-TRAVEL = {"car": "drive", "foot": "walk", "bus": "ride", "train": "ride", "bike": "ride"}
-ELSE = {
-    **{r"\bon the clock\b": "mileage", r"\b(?:a|per|each) week\b": "weekly", r"\b(?:a|per|each) month\b": "monthly"},
-    # "it must be here within a week"
-    r"\b(?:be here|arriv(?:es?|ing)|deliver(?:s|ed|y)?|(?:get|have) it|reach(?:es)? (?:me|us))\b": "delivery shipping",
-    **{r"\b(?:a|per|each) day\b": "daily", r"\b(?:a|per|each) year\b": "yearly"},
-}
 LONGEST_WORD = 20  # letters after a number
 LONGEST_CLAUSE = 200  # letters before and after a piece
+LONGEST_LEAD = 60  # letters before a piece that may say how it is meant
 LONGEST = 5  # words in a text that is looked for
+
+
+@dataclass
+class Piece:
+    """A piece of a text in small letters, with what leads up to it and what is said of it: `folded[start:end]`."""
+
+    folded: str
+    text: str  # the same as it was written
+    start: int
+    end: int
+    key: tuple[str, ...] = ()  # its stems, as the catalog has them
+    before: str = field(init=False)
+    negated: re.Match[str] | None = None  # the words that deny it
+    demanded: re.Match[str] | None = None  # those that deny it twice
+
+    def __post_init__(self) -> None:
+        self.before = self.folded[max(0, self.start - LONGEST_LEAD) : self.start]
+
+    @property
+    def after(self) -> str:
+        """What follows."""
+        return self.folded[self.end :]
+
+    def led(self, *names: str) -> re.Match[str] | None:
+        """Return the first of some ways to lead up to it that is there."""
+        return first_of(names, self.before)
+
+    def followed(self, *names: str) -> re.Match[str] | None:
+        """Return the first of some ways to go on that is there."""
+        return next(filter(None, (ways(name).match(self.after) for name in names)), None)
+
+    def is_idle(self) -> bool:
+        """Tell whether it is only hoped for, or told of."""
+        clause = clause_of(self.folded, self.start, self.end)
+        return is_soft(self.folded, self.start, self.end) or ways("story").search(clause) is not None
+
+    def stated(self, name: str, limit: Any, lead: re.Match[str] | None, follow: re.Match[str] | None = None) -> Stated:
+        """Return a limit by it, with the words that lead up to it and those that follow."""
+        begin, end = begin_of(self.start, self.before, lead), self.end + (follow.end() if follow else 0)
+        return Stated(name, limit, self.text[begin:end], begin, end)
 
 
 def pieces(folded: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
@@ -78,11 +113,8 @@ def with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[in
     linking = r"(?:\s*:|\s+(?:is|of|should be|must be|has to be|for|range))*\s*$"
     while (before := re.search(r"([^\W_]+)" + linking, text[:start])) and stem(before.group(1)) in attribute.words:
         start, linking = before.start(), r"\s+$"  # "playing time under an hour"
-    start = named.start() if (named := ways("bound_on").search(text[:start])) else start
-    made = pattern(r"(?:\b<made>\s+)+$").search(text[:start]) if is_year(attribute.high) else None
-    start = made.start() if made else start
-    start = held.start() if (held := pattern(r"\b(?:<holding>|space|room)\s+$").search(text[:start])) else start
-    start = led.start() if (led := ways("led_by_verb").search(text[:start])) else start
+    for way in ("bound_on", *["made_before"] * is_year(attribute.high), "held_before", "led_by_verb"):
+        start = lead.start() if (lead := ways(way).search(text[:start])) else start
     after = re.match(r"(?:'s?)?\s*(?:(?:of|for|in|as)\s+)?(?:(?:the|a|my)\s+)?([^\W_]+)", text[end:])
     if after and stem(after.group(1)) in attribute.words:
         while after is not None and stem(after.group(1)) in attribute.words:  # "2 days home office"
@@ -96,7 +128,7 @@ def with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[in
 def in_names(clause: str) -> str:
     """Return a clause with what columns are called of which it tells in other words: "it must not last an hour"."""
     also = sorted(words("lasting")) if ways("lasts").search(clause) else []
-    also += [name for said, name in ELSE.items() if re.search(said, clause)]
+    also += [name for name, said in table()["told_else"].items() if re.search(said, clause)]
     return " ".join([clause, *also])
 
 
@@ -119,13 +151,13 @@ def meant(folded: str, quantity: Quantity) -> Quantity | None:
     return quantity
 
 
-def is_month(text: str, folded: str, start: int, end: int) -> bool:
+def is_month(piece: Piece) -> bool:
     """Tell whether a word that may be a month is one: "in May", "May or June", but not "it may", "May I"."""
-    before = re.split(r"[.;!?]", folded[:start])[-1]
-    beside = re.match(r"\s*(?:,|/|or\b|and\b|oder\b|-|to\b)\s*([a-z]+)", folded[end:])
+    before = sentence_of(piece.folded, piece.start)
+    beside = re.match(r"\s*(?:,|/|or\b|and\b|oder\b|-|to\b)\s*([a-z]+)", piece.after)
     return bool(
         ways("month_before").search(before)
-        or (text[start].isupper() and before.strip())
+        or (piece.text[piece.start].isupper() and before.strip())
         or (beside and month_of(beside[1]))
     )
 
@@ -136,13 +168,14 @@ def named(before: str, name: str) -> re.Match[str] | None:
     return match if match is not None and stem(match["name"]) in telling_stems(name) else None
 
 
-def is_written(text: str, start: int, end: int, before: str, owners: Iterable[str]) -> bool:
+def is_written(piece: Piece, owners: Iterable[str]) -> bool:
     """Tell whether a tiny word is meant as a text: written in capitals, or right after the name of its column."""
-    if any(named(before, name) for name in owners):
+    if any(named(piece.before, name) for name in owners):
         return True
+    said, before = piece.text[piece.start : piece.end], piece.before
     after_sentence = not before.strip() or before.strip()[-1] in ".!?:"  # "A quiet one", and "I" anywhere
-    pronoun = text[start:end] == "I" or (text[start:end] == "A" and after_sentence)
-    return text[start:end].isupper() and not pronoun and not text.isupper()
+    pronoun = said == "I" or (said == "A" and after_sentence)
+    return said.isupper() and not pronoun and not piece.text.isupper()
 
 
 def begin_of(start: int, before: str, lead: re.Match[str] | None) -> int:
@@ -189,3 +222,95 @@ def aged(folded: str, quantity: Quantity, attributes: Collection[Attribute]) -> 
     bare = quantity if months else replace(quantity, units=())
     limits = letting_in(bare, age, attributes) if age is not None else {}
     return [Stated(name, limit, "", begin_of(quantity.start, before, lead), end) for name, limit in limits.items()]
+
+
+FARTHEST = 9  # words between a piece and what denies it
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+_OR = ("or", "nor")
+_ENDING = re.compile(r"(?:ing|ed|'s|'re)$")
+_BEFORE_VERB = re.compile(r"to|never|cannot|(?!(?:is|are|was|were|has|have|had)n't)\w+n't")
+
+
+class Denial(NamedTuple):
+    """Where the words that deny a piece begin, and whether they do: twice denied is demanded."""
+
+    lead: re.Match[str]
+    denied: bool
+
+
+def find_denial(before: str) -> Denial | None:
+    """Return what denies the piece that a clause leads up to; None where nothing does, or only says it need not be.
+
+    It is looked for from the piece back, over words that tell nothing by themselves and verbs: what is not to be
+    "expensive in Vienna" may be in Vienna.
+
+    Examples
+    --------
+    >>> [
+    ...     (found.lead.group(), found.denied) if (found := find_denial(text)) else None
+    ...     for text in (
+    ...         "i want one that's not closed on ",
+    ...         "she hates sleeping in ",
+    ...         "we can't do without a ",
+    ...         "nothing expensive in ",
+    ...         "it doesn't need to have a ",
+    ...     )
+    ... ]
+    [('not closed on ', True), ('hates sleeping in ', True), ("can't do without a ", False), None, None]
+    """
+    start, weight, lacking = len(before), 0, False
+    found = list(_WORD.finditer(before))[-FARTHEST:]
+    for place in range(len(found) - 1, -1, -1):
+        word, said = found[place], found[place].group()
+        led = found[place - 1].group() if place else ""
+        if said in words("lacking") or said in words("denying") or said.endswith("n't"):
+            if ways("not_denied").match(before, word.end()):
+                return None
+            lacking = lacking or said in words("lacking")
+            start, weight = word.start(), weight + 1
+        elif not (
+            said in words("passing")
+            or said in _OR
+            or (place + 1 < len(found) and found[place + 1].group() in _OR)  # "no pink or red"
+            or _ENDING.search(said)
+            or _BEFORE_VERB.fullmatch(led)
+        ):
+            break
+    if not weight or (weight > 1 and not lacking):
+        return None
+    lead = re.compile(r".*", re.S).match(before, start)
+    return Denial(lead, weight % 2 == 1) if lead is not None else None
+
+
+_BETWEEN = 6  # words between the first and the last of a name
+_PIECES = re.compile(r"[^.,;:!?]+")
+
+
+def find_spread(folded: str, flags: Mapping[Key, str]) -> Iterator[tuple[str, int, int]]:
+    """Yield names of flags of which all words stand in a clause, in any order, and nothing else of weight between.
+
+    Examples
+    --------
+    >>> flags = {("pet", "safe"): "pet_safe", ("evening", "lesson"): "evening_lessons", ("folding",): "folding"}
+    >>> [name for name, _, _ in find_spread("it has to be safe for pets, lessons have to be in the evening", flags)]
+    ['pet_safe', 'evening_lessons']
+    >>> [name for name, _, _ in find_spread("safe in a house with many pets, one i can fold", flags)]
+    ['folding']
+    """
+    for piece in _PIECES.finditer(folded):
+        spots = [(*match.span(), match.group()) for match in re.finditer(r"[^\W_]+(?:'[a-z]+)?", piece.group())]
+        stems = [stem(word) for _, _, word in spots]
+        spoken = {*stems}
+        for key, name in flags.items():
+            if len(key) > 1 and len({*key}) == len(key) and spoken.issuperset(key):
+                places = [stems.index(part) for part in key]
+                first, last = min(places), max(places)
+                apart = [place for place in range(first, last + 1) if place not in places]
+                light = words("passing") - {"not", "or", "and"}
+                if apart and len(apart) <= _BETWEEN and light.issuperset(spots[place][2] for place in apart):
+                    yield name, piece.start() + spots[first][0], piece.start() + spots[last][1]
+        for match in pattern(r"\b<able> ([a-z]{4,})\b").finditer(piece.group()):
+            done = match.group().rsplit(" ", 1)[1]
+            forms = (stem(f"{done.removesuffix('e')}ing"), f"{done}able")
+            for name in {flags[form,] for form in forms if (form,) in flags}:
+                yield name, piece.start() + match.start(), piece.start() + match.end()

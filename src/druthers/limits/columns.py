@@ -52,6 +52,7 @@ class Column:
 
     def __init__(self, facts: list[Any]) -> None:
         self.facts = facts
+        self._known_times: dict[Callable[[object], str], tuple[NDArray[np.str_], NDArray[np.int64]]] = {}
 
     def renewed(self, facts: Mapping[int, Any]) -> "Column":
         """Return the column with the facts of some rows replaced, rows after the last one added; itself if all stay."""
@@ -155,7 +156,7 @@ class Column:
                     mask &= self._is_any(value)
                 return mask & self._is_any(limit["any"]) if "any" in limit else mask
             if any(isinstance(bound, str) for bound in limit.values()):
-                times, codes = self._days if any(map(is_day, limit.values())) else self._hours
+                times, codes = self._times(_time_of(limit))
                 inside = (times >= limit.get("min", "")) & (times <= limit.get("max", "~"))
                 return self._have(codes[inside])
             numbers = self.numbers
@@ -167,19 +168,15 @@ class Column:
     def moved(self, limit: dict[str, Any], mask: Mask) -> dict[str, Any] | None:
         """Return bounds moved as little as it takes to let in one of some items; None where none has such a fact."""
         if any(isinstance(bound, str) for bound in limit.values()):
-            time_of = _day_of if any(map(is_day, limit.values())) else hour_of
-            facts = [self.facts[row] for row in np.flatnonzero(mask).tolist()]
+            time_of, facts = _time_of(limit), [self.facts[row] for row in np.flatnonzero(mask).tolist()]
             known: list[Any] = [time for fact in facts for part in self._parts(fact) if (time := time_of(part))]
         else:
             known = [float(one) for one in self.numbers[mask] if not np.isnan(one)]
         if not known:
             return None
-        low, high = (_size(limit[bound]) if bound in limit else None for bound in ("min", "max"))
-        sizes = [_size(one) for one in known]
-        off = [
-            max(low - one if low is not None else 0.0, one - high if high is not None else 0.0, 0.0) for one in sizes
-        ]
-        nearest = known[off.index(min(off))]
+        low = _size(limit["min"]) if "min" in limit else -math.inf
+        high = _size(limit["max"]) if "max" in limit else math.inf
+        nearest = min(known, key=lambda one: max(low - _size(one), _size(one) - high, 0.0))
         return {key: (min if key == "min" else max)(bound, nearest) for key, bound in limit.items()}
 
     def _is_any(self, values: Any) -> Mask:
@@ -193,19 +190,14 @@ class Column:
         mask: Mask = said[self._different[1]]
         return mask
 
-    @cached_property
-    def _days(self) -> tuple[NDArray[np.str_], NDArray[np.int64]]:
-        return self._times(_day_of)
-
-    @cached_property
-    def _hours(self) -> tuple[NDArray[np.str_], NDArray[np.int64]]:
-        return self._times(hour_of)
-
     def _times(self, time_of: Callable[[object], str]) -> tuple[NDArray[np.str_], NDArray[np.int64]]:
         """Return all days or hours among the different facts, with the code of the fact; a list may have several."""
-        facts = enumerate(self._different[0])
-        found = [(time, code) for code, (_, fact) in facts for part in self._parts(fact) if (time := time_of(part))]
-        return np.array([time for time, _ in found], "U10"), np.array([code for _, code in found], np.int64)
+        if time_of not in self._known_times:
+            facts = enumerate(self._different[0])
+            found = [(time, code) for code, (_, fact) in facts for part in self._parts(fact) if (time := time_of(part))]
+            times, codes = np.array([time for time, _ in found], "U10"), np.array([code for _, code in found], np.int64)
+            self._known_times[time_of] = times, codes
+        return self._known_times[time_of]
 
 
 class Columns:
@@ -297,11 +289,8 @@ class Columns:
             if not mask.any():
                 continue
             if isinstance(limit, dict) and not holds(limit):
-                near = self.column(name).moved(limit, mask)
-                if near is None:
-                    continue
-                moved = self.allowed({**where, name: near})
-                found.append(Relaxation(name, near, int(moved.sum())))
+                if (near := self.column(name).moved(limit, mask)) is not None:
+                    found.append(Relaxation(name, near, int(self.allowed({**where, name: near}).sum())))
                 continue
             gentler = [(less, int(self.allowed({**where, name: less}).sum())) for less in _with_less(limit)]
             found += [Relaxation(name, less, count) for less, count in gentler if count]
@@ -330,6 +319,11 @@ def _names(item: Item | None) -> tuple[str, ...]:
 
 def _day_of(fact: object) -> str:
     return str(fact) if is_day(fact) else ""
+
+
+def _time_of(limit: Mapping[str, Any]) -> Callable[[object], str]:
+    """Return what reads a fact as bounds are told, as a day or an hour."""
+    return _day_of if any(map(is_day, limit.values())) else hour_of
 
 
 def _cut(text: str) -> list[str]:

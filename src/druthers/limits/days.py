@@ -5,9 +5,10 @@ from calendar import monthrange
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from druthers.glossary import in_words
+from druthers.limits.stated import Stated
 from druthers.limits.where import is_day
 from druthers.limits.words import fold, pattern, stems, table, ways, words
 
@@ -18,15 +19,6 @@ FIRST, LAST = frozenset({"from", "start", "begin"}), frozenset({"to", "until", "
 WEEK = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEKDAY = rf"((?:{'|'.join(day[:3] for day in WEEK)})[a-z]*)\.?"
 WEEKDAYS = re.compile(rf"{_WEEKDAY}\s*(?:-|–|to|till|through)\s*{_WEEKDAY}", re.IGNORECASE)
-
-
-class Days(NamedTuple):
-    """What a piece of text allows in one column of days or months: `text[start:end]`."""
-
-    name: str
-    limit: Any
-    start: int
-    end: int
 
 
 class Point(NamedTuple):
@@ -142,7 +134,7 @@ def _day(span: tuple[int, int], year: int, month: int, day: int) -> Point | None
     return Point(*span, year, month, day, day) if 0 < month < 13 and 0 < day < 32 else None
 
 
-def find_days(text: str, columns: Mapping[str, Sequence[str]], *, years: bool = True) -> Iterator[Days]:
+def find_days(text: str, columns: Mapping[str, Sequence[str]], *, years: bool = True) -> Iterator[Stated]:
     """Return what a folded text says about days, months and years, for columns of days or months.
 
     A month alone counts with a bound; without `years`, no year alone does, for it is about something else.
@@ -199,7 +191,7 @@ def _held(
     high: Point | None,
     beyond: bool = False,
     lasting: bool = False,
-) -> Iterator[Days]:
+) -> Iterator[Stated]:
     """Return the limit of the column that is meant: from the first day of one point up to the last one of another.
 
     What lies beyond a point leaves it out; what lasts until then lasts to its last day.
@@ -224,12 +216,12 @@ def _held(
                 limit["max"] = high.within(year + 1)[1]
         if low is not None and high is not None and dated and (ends := _ends(columns, name)):
             first, last = ends  # what is free from 12 to 19 July is so before, and after
-            yield Days(first, {"max": limit["min"]}, *_with_name(text, span, name))
-            yield Days(last, {"min": limit["max"]}, *_with_name(text, span, name))
+            yield Stated(first, {"max": limit["min"]}, "", *_with_name(text, span, name))
+            yield Stated(last, {"min": limit["max"]}, "", *_with_name(text, span, name))
             return
         inside = [kind for kind in kinds if limit.get("min", "") <= days[kind] <= limit.get("max", "~")]
         if dated or inside:
-            yield Days(name, limit if dated else inside, *_with_name(text, span, name))
+            yield Stated(name, limit if dated else inside, "", *_with_name(text, span, name))
             return
 
 
@@ -297,7 +289,7 @@ def bound_of(text: str, start: int, end: int) -> Bound:
     return Bound(way, beyond, False, words_before, start - len(words_before), end + (tail.end() if tail else 0))
 
 
-def _bounded(text: str, point: Point, columns: Mapping[str, Sequence[str]], years: bool) -> Iterator[Days]:
+def _bounded(text: str, point: Point, columns: Mapping[str, Sequence[str]], years: bool) -> Iterator[Stated]:
     """Return what is said about one point of time: by it, from it on, or at it."""
     bound = bound_of(text, point.start, point.end)
     told_after = bound.end > point.end
@@ -320,5 +312,5 @@ def _bounded(text: str, point: Point, columns: Mapping[str, Sequence[str]], year
                 return
             spans = [point.within(int(kind[:4])) for kind in kinds if is_day(kind) and REAL.match(kind)]
             if inside := [kind for kind in kinds if any(low <= kind <= high for low, high in spans)]:
-                yield Days(name, inside, *_with_name(text, span, name))
+                yield Stated(name, inside, "", *_with_name(text, span, name))
                 return

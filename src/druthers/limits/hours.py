@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from druthers.limits.days import Days, bound_of, month_of
-from druthers.limits.numbers import plain_number, value_of
+from druthers.limits.days import bound_of, month_of
+from druthers.limits.quantities import plain_number, value_of
+from druthers.limits.stated import Stated
 from druthers.limits.where import MOST
 from druthers.limits.words import fold, pattern, stem, stems, table, units, ways, words
 
@@ -65,7 +66,7 @@ def _hours() -> re.Pattern[str]:
     )
 
 
-def find_hours(text: str, clocks: Mapping[str, Clock]) -> Iterator[Days]:
+def find_hours(text: str, clocks: Mapping[str, Clock]) -> Iterator[Stated]:
     """Return what a folded text says about times of the day, for the column of such that is likeliest meant.
 
     Examples
@@ -83,7 +84,7 @@ def find_hours(text: str, clocks: Mapping[str, Clock]) -> Iterator[Days]:
         if found and lead and pattern(r"\s*(?:<span_to>)\s*").fullmatch(text, match.end(), found[0].start()):
             named = any(name in text[max(0, lead.start() - len(name) - 1) : lead.start()] for name in map(fold, clocks))
             marked = _is_marked(match) or _is_marked(found[0]) or _is_clocked(text, match) or named
-            if marked and _could_be(match):
+            if marked and (_is_marked(match) or not match["mark"]):
                 yield from _between(text, clocks, match, found.pop(0), lead.start())
         elif _is_marked(match) or _is_clocked(text, match):
             yield from _bounded(text, match, clocks)
@@ -103,7 +104,7 @@ def spans_of(texts: Collection[object]) -> dict[str, tuple[float, float]]:
     return spans if len(texts) / 2 < len(spans) <= MOST else {}
 
 
-def find_opening(text: str, columns: Mapping[str, Mapping[str, tuple[float, float]]]) -> Iterator[Days]:
+def find_opening(text: str, columns: Mapping[str, Mapping[str, tuple[float, float]]]) -> Iterator[Stated]:
     """Return which opening hours a folded text leaves, for the first column of such.
 
     Examples
@@ -115,7 +116,7 @@ def find_opening(text: str, columns: Mapping[str, Mapping[str, tuple[float, floa
     for name, spans in columns.items():
         for match in ways("always_open").finditer(text):
             always = [one for one, (low, high) in spans.items() if high - low >= 24]
-            yield Days(name, always or match.group(), *match.span())
+            yield Stated(name, always or match.group(), "", *match.span())
         for match in _hours().finditer(text):
             time = _time(match) if _is_marked(match) or _is_clocked(text, match) else None
             came = pattern(r"<coming_in>[^.;,!?]*$").search(text[: match.start()])
@@ -131,17 +132,13 @@ def find_opening(text: str, columns: Mapping[str, Mapping[str, tuple[float, floa
                 if (early or time <= high) and (lasts or bound.lasting or bound.way == "min" or low <= time)
             ]
             # What fits no item is a limit all the same, on what was said.
-            yield Days(name, fitting or text[came.start() : bound.end], came.start(), bound.end)
+            yield Stated(name, fitting or text[came.start() : bound.end], "", came.start(), bound.end)
         return
 
 
 def _is_marked(match: re.Match[str]) -> bool:
     """Tell whether a number is a time for sure: 12.50 may be a price."""
     return bool(match["named"] or match["part"] or match["past"] or match["mark"] == ":")
-
-
-def _could_be(match: re.Match[str]) -> bool:
-    return _is_marked(match) or not match["mark"]
 
 
 def _is_clocked(text: str, match: re.Match[str]) -> bool:
@@ -166,7 +163,7 @@ def _time(match: re.Match[str], part: str | None = None) -> float | None:
 
 def _between(
     text: str, clocks: Mapping[str, Clock], one: re.Match[str], other: re.Match[str], start: int
-) -> Iterator[Days]:
+) -> Iterator[Stated]:
     """Return the limits of a span of hours; one over midnight is none. What is open then opens before, closes after."""
     low, high = _time(one, None if _is_marked(one) else other["part"]), _time(other)
     if low is None or high is None:
@@ -180,7 +177,8 @@ def _between(
         limits = {_meant(text, clocks): {"min": low, "max": high}}
     for name, limit in limits.items():
         if name and low <= high:
-            yield Days(name, {way: clocks[name].told(hours) for way, hours in limit.items()}, start, other.end())
+            told = {way: clocks[name].told(hours) for way, hours in limit.items()}
+            yield Stated(name, told, "", start, other.end())
 
 
 def _is_said(match: re.Match[str]) -> bool:
@@ -188,7 +186,7 @@ def _is_said(match: re.Match[str]) -> bool:
     return bool(match["part"] or match["named"] or match["mark"])
 
 
-def _bounded(text: str, match: re.Match[str], clocks: Mapping[str, Clock]) -> Iterator[Days]:
+def _bounded(text: str, match: re.Match[str], clocks: Mapping[str, Clock]) -> Iterator[Stated]:
     """Return what is said about one time: by it, or from it on."""
     bound = bound_of(text, match.start(), match.end())
     lasts = ways("open_till").search(text[: match.start()])
@@ -206,7 +204,7 @@ def _bounded(text: str, match: re.Match[str], clocks: Mapping[str, Clock]) -> It
     if beyond and not clocks[name].numeric:
         time += 1 / 60 if way == "min" else -1 / 60
     if 0 <= time <= 24:
-        yield Days(name, {way: clocks[name].told(time)}, lasts.start() if lasts else bound.start, bound.end)
+        yield Stated(name, {way: clocks[name].told(time)}, "", lasts.start() if lasts else bound.start, bound.end)
 
 
 def _meant(text: str, clocks: Mapping[str, Clock], word: str = "") -> str:

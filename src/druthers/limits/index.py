@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,11 +14,11 @@ from druthers.limits.clauses import LONGEST
 from druthers.limits.columns import Column, Columns, canonical
 from druthers.limits.days import WEEK, by_month, month_of
 from druthers.limits.hours import Clock, spans_of
-from druthers.limits.shortening import Key, add, cut_short, firsts, heads
-from druthers.limits.spelling import Vocabulary
+from druthers.limits.spelling import Key, Vocabulary, add, cut_short, firsts, heads
 from druthers.limits.where import MOST, hour_of, is_day
 from druthers.limits.words import (
     SMALL_WORDS,
+    WORDINGS,
     also_called,
     demonyms,
     foreign,
@@ -32,20 +32,6 @@ from druthers.types import Objective
 FOR = ("with", "for", "around", "w")
 MOST_VALUES = 20_000  # different texts under one name; more are no kinds of things, but names of their own
 
-# Nothing of what there can be none of: "a free account", "no monthly fee", "I don't want to pay any booking fee"
-FREE = (
-    r"\b(?:for free|free of charge|at no (?:cost|charge)|costs? (?:me )?nothing|gratis|kostenlos"
-    r"|(?:must|should|has to|have to|needs? to) be free(?=\s*(?:$|[.,;!?]|and\b|but\b)))\b"
-    r"|\b(?:an? |only |just )?free (?:TITLE)\b"
-)
-NO_FEE = (
-    r"(?:\bno|\bwithout(?: an?| any)?|(?:\bnot|n't)(?: \w+){0,2} (?:pay|charge|be charged|have)(?: an?| any))\s+NAME"
-    r"(?:\s+(?:at all|whatsoever))?\b(?!\s+(?:limit|cap|restriction|filter|higher|over|above|more|too|is|needed))"
-)
-DIRECT = (
-    r"\b(?:direct|non-?\s?stop)(?: \w+)? only\b|\b(?:only|just)(?: an?| the)? (?:direct|non-?\s?stop)(?: \w+)?"
-    r"|\b(?:must|should|has to|have to|needs? to) be (?:direct|non-?\s?stop)\b"
-)
 CHANGES = frozenset({"stop", "change", "transfer", "layover", "stopover"})
 
 
@@ -101,31 +87,23 @@ class Index:
                         self.values.setdefault((spelled,), {})[name] = kind
             elif np.isfinite(column.numbers).sum() >= 0.9 * column.known.sum():
                 self.attributes.append(Attribute.of_detail(name, column.numbers, columns.names))
-                if "floor" in self.attributes[-1].words:
-                    self._know_floors(name, kinds)
+                if "floor" in self.attributes[-1].words:  # "the ground floor"
+                    floors = {number for number in kinds if not isinstance(number, bool)}
+                    levels = enumerate(("ground", *table()["ordinals"]))
+                    self.values |= {(level, "floor"): {name: number} for number, level in levels if number in floors}
                 if (clock := Clock.of_numbers(name, column.numbers)) is not None:
                     self.clocks[name] = clock
             elif len(kinds) <= MOST_VALUES:
                 own |= self._know_texts(name, column, taken, general, said)
-        self._prefer_exact(own)
+        for key in own & self.values.keys():  # a language "French" goes before what comes from France
+            exact = {name: kind for name, kind in self.values[key].items() if tuple(stems(str(kind))) == key}
+            self.values[key] = exact or self.values[key]
         # Words of other languages that are English words too: "rot" is a color, and what happens to wood.
         self.ambiguous = {
             key for key in foreign() - own - self.without.keys() if len(key) == 1 and key[0] in said.words
         }
         shorter = self.heads | self.kinds
         self.kinds = {key: owners for key, owners in shorter.items() if key not in {*self.values, *self.names}}
-
-    def _know_floors(self, name: str, kinds: Collection[Any]) -> None:
-        """Learn what floors are called: "the ground floor"."""
-        floors = {number for number in kinds if not isinstance(number, bool)}
-        levels = enumerate(("ground", *table()["ordinals"]))
-        self.values |= {(level, "floor"): {name: number} for number, level in levels if number in floors}
-
-    def _prefer_exact(self, own: set[Key]) -> None:
-        """Know texts of the catalog as that alone: a language "French" goes before what comes from France."""
-        for key in own & self.values.keys():
-            exact = {name: kind for name, kind in self.values[key].items() if tuple(stems(str(kind))) == key}
-            self.values[key] = exact or self.values[key]
 
     def _know_texts(self, name: str, column: Column, taken: set[str], general: set[str], said: Vocabulary) -> set[Key]:
         """Learn the texts of a detail, and what else they are called; return these texts."""
@@ -207,8 +185,9 @@ class Index:
                 continue
             name = r"\W+".join(rf"{re.escape(word)}\w{{0,2}}" for word in stems(without_units(one.name)))
             title = "|".join(rf"{re.escape(word)}\w{{0,2}}" for word in self.title) or "one"
-            ways = [FREE.replace("TITLE", title)] * (one.name == self.price) + [DIRECT] * changes
-            found[one.name] = re.compile("|".join([NO_FEE.replace("NAME", name), *ways]))
+            ways = ["no_fee", *["free_of_charge"] * (one.name == self.price), *["direct_only"] * changes]
+            spelled = "|".join(map(WORDINGS.any_of, ways)).replace("NAME", name).replace("TITLE", title)
+            found[one.name] = re.compile(spelled)
         return found
 
     @cached_property

@@ -8,7 +8,6 @@ from difflib import get_close_matches
 from itertools import islice
 
 from druthers.limits.days import month_of
-from druthers.limits.numbers import ANY_NUMBER, FIRST_YEAR, ends, is_year, value_of
 from druthers.limits.words import pattern, stem, table, units, ways
 
 OTHER_WAY = {"min": "max", "max": "min"}
@@ -80,14 +79,11 @@ def find_quantities(text: str, *, signed: bool = False) -> list[Quantity]:
         upto = match.group(2) == "up to" and re.search(r"\b(?:from|ab|von|de|da)\s*$", before)
         if match.group(3) and (between or upto or match.group(2) in table()["to"]):
             named = re.match(r"\s*(?:of\s+)?([a-z]{3,})", text[match.end() :])
-            if named and month_of(named[1]):  # "from 12 to 15 May" bounds no price
-                continue
-            numbers = ends(match.group(1), match.group(3))
-            units_, end = _units(text, match.group(), match.end())
-            start = place + between.start() if between else match.start()
-            found.append(Quantity(numbers, "range", units_, start, end))
-            continue
-        if one := _quantity(text, match, place):
+            if not (named and month_of(named[1])):  # "from 12 to 15 May" bounds no price
+                units_, end = _units(text, match.group(), match.end())
+                start = place + between.start() if between else match.start()
+                found.append(Quantity(ends(match.group(1), match.group(3)), "range", units_, start, end))
+        elif one := _quantity(text, match, place):
             found.append(one)
     return _put_right(text, _shared(text, [one for one in found if all(map(math.isfinite, one.numbers))]))
 
@@ -142,9 +138,9 @@ def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
     bound, start, end = _after(text, bound, start, end, place, units_)
     if bound and not units_ and (later := _units(text, "", end))[0] and later[0][0] in units():  # "4+ stars"
         units_, end = later
-    extent = any(units().get(unit, ("",))[0] in ("distance", "time", "mass") for unit in units_)
+    measured = {units().get(unit, ("",))[0] for unit in units_}
     turned_round = False
-    scarce = extent and ways("scarce", "gap_of").search(before)
+    scarce = measured & {"distance", "time", "mass"} and ways("scarce", "gap_of").search(before)
     if not bound and units_ and (scarce or pattern(r"\s*<too_much>\b|<not_beyond>").match(text[end:])):
         bound = "max"
     elif not bound and (people or (units_ and units_[0] in units() and ways("led_by_verb").search(before))):
@@ -154,9 +150,8 @@ def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
     if units_ and pattern(r"\b<moments><fillers>$").search(before):
         bound = ""
     speedy = pattern(r"\b<speedy> than<fillers>$").search(before) is not None
-    timed = any(units().get(unit, ("",))[0] == "time" for unit in units_)
-    if bound and timed and speedy:
-        bound = "min" if bound == "max" else "max"
+    if bound and speedy and "time" in measured:
+        bound = OTHER_WAY[bound]
     older = pattern(r"\b<aged> (?:than|als)<fillers>$").search(before) is not None
     aged = pattern(r"\b<age>\s*$").search(before)
     if not bound:
@@ -172,20 +167,15 @@ def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
         return None
     if match.group(1) == "one" and not units_ and pattern(r"\s*<of_one>").match(text[end:]):
         return None  # "fast over one that's perfect"
-    if (
-        bound
-        or (units_ and not article)
-        or aged
-        or held
-        or turned
-        or any(letter.isdigit() for letter in match.group(1))
-    ):
-        speedy, older = speedy and not units_, older and is_year(value)
-        strict = not turned_round and pattern(r"<strict><fillers>$").search(text[start : match.start()]) is not None
-        if bound and not units_ and re.search(r"\b(?:spend|pay|afford)\b", text[start : match.start()]):
-            units_ = ("€",)  # whatever else is counted beside it: "1400 rpm, and I can't pay more than 800"
-        return Quantity((value,), bound, units_, start, end, speedy, older, strict)
-    return None
+    told = bound or (units_ and not article) or aged or held or turned
+    if not told and not any(letter.isdigit() for letter in match.group(1)):
+        return None
+    lead = text[start : match.start()]
+    speedy, older = speedy and not units_, older and is_year(value)
+    strict = not turned_round and pattern(r"<strict><fillers>$").search(lead) is not None
+    if bound and not units_ and re.search(r"\b(?:spend|pay|afford)\b", lead):
+        units_ = ("€",)  # whatever else is counted beside it: "1400 rpm, and I can't pay more than 800"
+    return Quantity((value,), bound, units_, start, end, speedy, older, strict)
 
 
 def _whole(value: float, units_: Sequence[str], text: str, end: int) -> tuple[float, int]:
@@ -226,11 +216,8 @@ def _near(before: str, after: str, units_: Sequence[str], value: float) -> int |
 
 def _before(before: str, here: int) -> tuple[str, int]:
     """Return the bound in the words right before a number, and where they begin; the longest counts: "not under"."""
-    found = []
-    for bound, words in (("max", "<at_most>"), ("min", "<at_least>")):
-        match = pattern(rf"(?:\b<lead>\s+)*(?:(?<!\w)|(?=[<>≤≥])){words}(?!\w)<fillers>$").search(before)
-        if match:
-            found.append((here - len(before) + match.start(), bound))
+    bounds = {bound: ways(way).search(before) for bound, way in (("max", "at_most_before"), ("min", "at_least_before"))}
+    found = [(here - len(before) + match.start(), bound) for bound, match in bounds.items() if match]
     if not found and (last := re.search(r"([a-z]{4,})(\s+)$", before)):  # "undr 100 euros"
         near = get_close_matches(last[1], SINGLE, n=1, cutoff=0.8)
         if near and near[0][0] == last[1][0] and near[0] != last[1]:
@@ -244,28 +231,19 @@ def _before(before: str, here: int) -> tuple[str, int]:
 
 def _after(text: str, bound: str, start: int, end: int, place: int, units_: Sequence[str]) -> tuple[str, int, int]:
     """Return the bound with the words after a number, unless they belong to the next one, and where it all stands."""
-    # "12 gears or more", "32 GB of RAM at least", "a 2 year warranty or longer"
-    of_what = (
-        r"(?:\s*\b(?:of\s+)?(?:(?:the|my)\s+)?(?!<no_noun>\b)[a-z]+(?:\s+(?:up|aside))?"
-        r"|(?:\s*\b(?:on|in|for|until|till|before|to|by|from)\s+(?:(?:the|a|my)\s+)?(?!<no_noun>\b)[a-z]+){1,2}"
-        r"|\s*\b(?:on|in|for|until|till|before|to)\s+(?:(?:the|a|my)\s+)?(?!<no_noun>\b)[a-z]+(?:\s+[a-z]+)?)?\s*,?\s*"
-    )
     measured = {units().get(unit, ("",))[0] for unit in units_}
     owned, far = measured <= {"money", "time"}, measured <= {"money", "time", "distance"}
     # Not "16 GB is what I have", nor "4 rooms are plenty".
     most = "<most_after>" + "|<means>" * owned + "|<plenty>" * (far and bool(measured))
-    bounds = rf"(?:(?P<max>{most})|(?P<min><least_after>|\+))(?!\w)(?!<fillers>[$€£¥]?\d)"
+    bounds = rf"<of_what>(?:(?P<max>{most})|(?P<min><least_after>|\+))(?!\w)(?!<fillers>[$€£¥]?\d)"
     if bound == "min" and ways("than_that").match(text[end:]):
         return "max", start, end
-    after = pattern(of_what + bounds).match(text[end:])
+    after = pattern(bounds).match(text[end:])
     if after is not None and bound and after.group(bound) is None and re.search(r"\bm(?:in|ax)", text[start:end]):
         bound = ""  # the name of something: "a minimum term of 12 months or less"
     if after is None or (bound and after.group(bound) is None):
         return bound, start, end
-    lead = re.search(
-        r"(?:\b(?:i|we) (?:can|could|will|would|want to)(?: only)? )?\b(?:spend|pay|afford)\s*$", text[place:start]
-    )
-    begin = place + lead.start() if lead else start
+    begin = place + lead.start() if (lead := ways("spending").search(text[place:start])) else start
     return bound or ("max" if after.group("max") else "min"), begin, end + after.end()
 
 
@@ -285,11 +263,80 @@ def _units(text: str, number: str, end: int) -> tuple[tuple[str, ...], int]:
             found.append(word)
         if word in units() or word in table()["hints"]["people"]:
             end += after.end()
-    tail = pattern(
-        r"\s*(?:(?:meters?|metres?|feet)\b)?\s*(?P<each>(?:/\s*|(?:an?|per|each|the|pro|im|al|par|por|am)\s+)<each>\b)?"
-    ).match(text[end:])
-    if tail is not None:
-        end += tail.end()
-        if tail["each"] and not found:
-            found.append("€")  # "no more than 900 a month" is money
-    return tuple(dict.fromkeys(found)), end
+    tail = ways("after_unit").match(text[end:])
+    if tail is not None and tail["each"] and not found:
+        found.append("€")  # "no more than 900 a month" is money
+    return tuple(dict.fromkeys(found)), end + (tail.end() if tail else 0)
+
+
+GROUPED = "|".join(rf"\d{{1,3}}(?:{mark}\d{{3}})+(?!\d)" for mark in (" ", ",", r"\.", "'"))
+GLUED = r"(?=(?:-?ish|kg|g|km|cm|mm|m|gb|mb|tb|h|min|ml|l|lbs?|oz|w|am|pm|a\.m|p\.m)\b)"  # "300g"
+NUMBER = rf"(?:[$€£¥]\s?)?(?:{GROUPED}|\d+(?:[.,]\d+)?)(?:\s?k?(?!\w)|{GLUED})(?:\s?[$€£¥])?"
+TENS = r"(?:(?:twen|thir|for|fif|six|seven|eigh|nine)ty[\s-]<numbers>|<numbers>)"  # not "the old one three years ago"
+SOME = r"an?\s+<some>(?:\s+of)?(?=\s+<powers>\b)"  # "a couple hundred"
+COUNTED = rf"(?:half an?|(?:a|three) quarters? of an?|{SOME}|an?(?=\s+(?:<powers>|<whole>)\b)|{TENS})"
+HALF = r"(?:\s+and\s+a\s+half)?"
+SPELLED = COUNTED + rf"{HALF}(?:\s+<powers>(?:\s+(?:and\s+)?{TENS}(?!\s+<powers>\b)\b)?)?{HALF}"
+ANY_NUMBER = rf"(?:{NUMBER}(?:\s+<powers>\b)?|\b{SPELLED}\b)"
+FIRST_YEAR, LAST_YEAR = 1900, 2100
+
+
+def is_year(number: float) -> bool:
+    """Tell whether a number can be a year of our time."""
+    return FIRST_YEAR <= number <= LAST_YEAR and number == int(number)
+
+
+def value_of(text: str) -> float:
+    """Return a number in figures or words.
+
+    Examples
+    --------
+    >>> [
+    ...     value_of(text)
+    ...     for text in ("1,500", "2 grand", "two and a half thousand", "three and a half", "half an", "twenty-five")
+    ... ]
+    [1500.0, 2000.0, 2500.0, 3.5, 0.5, 25.0]
+    >>> [value_of(text) for text in ("two hundred and fifty", "a couple of hundred", "half a grand", "a quarter of an")]
+    [250.0, 200.0, 500.0, 0.25]
+    >>> value_of("three quarters of an")
+    0.75
+    """
+    powers: dict[str, float] = table()["powers"]
+    names: dict[str, float] = {**table()["numbers"], **table()["some"], "half": 0.5, "quarter": 0.25}
+    if text.startswith("three quarters"):
+        return 0.75
+    spelled = [word for word in re.split(r"[\s-]+", text) if word not in ("and", "of")]
+    if spelled and spelled[0] in (*names, "a", "an"):
+        whole = counted = 0.0
+        for word in spelled:
+            if word in powers:
+                whole, counted = whole + (counted or 1.0) * powers[word], 0.0
+            counted += names.get(word, 0.0)
+        return whole + counted or 1.0
+    for word in spelled[1:]:
+        if word in powers:
+            return value_of(spelled[0]) * powers[word]
+    plain = re.sub(r"[$€£¥\s]", "", text)
+    thousand = 1000.0 if plain.endswith("k") else 1.0
+    plain = plain.rstrip("k")
+    if re.fullmatch(r"\d{1,3}(?:[,.']\d{3})+", plain):
+        return float(re.sub(r"[,.']", "", plain)) * thousand
+    return float(plain.replace(",", ".").replace("'", "")) * thousand
+
+
+def ends(low: str, high: str) -> tuple[float, float]:
+    """Return the ends of a range: what the second one counts in, the first one does too.
+
+    Examples
+    --------
+    >>> ends("one", "two hundred"), ends("2", "3k"), ends("80", "1 hundred")
+    ((100.0, 200.0), (2000.0, 3000.0), (80.0, 100.0))
+    """
+    first, second = value_of(low), value_of(high)
+    power = 1000.0 if high.endswith("k") else max((table()["powers"].get(word, 1) for word in high.split()), default=1)
+    return (first * power if first < power and first * power < second else first), second
+
+
+def plain_number(number: float) -> float:
+    """Return a whole number as one."""
+    return int(number) if number == int(number) else number

@@ -1,12 +1,11 @@
 """Words that people set limits with, from `words.toml`, and plain forms of words."""
 
 import re
-import tomllib
-from functools import cache, cached_property, reduce
-from importlib import resources
+from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
-from druthers.glossary import LANGUAGES, called, in_words, meanings
+from druthers.glossary import LANGUAGES, Wordings, called, in_words, meanings
 
 _PLAIN = str.maketrans("áàâäãåéèêëíìîïóòôöõúùûüñçœ’", "aaaaaaeeeeiiiiooooouuuunco'")
 
@@ -16,44 +15,6 @@ SMALL_WORDS = frozenset(
 )
 
 
-class Wordings:
-    r"""Lists of ways to say things, from a TOML file: patterns, in which `<name>` stands for any of another list.
-
-    Parameters
-    ----------
-    package, name
-        Where the file is, and what it is called.
-
-    Examples
-    --------
-    >>> WORDINGS.pattern(r"\b<soft>\b").search("ideally in vienna").group()
-    'ideally'
-    """
-
-    def __init__(self, package: str, name: str) -> None:
-        self._file = resources.files(package).joinpath(name)
-        self.pattern = cache(self._compiled)
-
-    @cached_property
-    def table(self) -> dict[str, Any]:
-        """All lists."""
-        return tomllib.loads(self._file.read_text("utf-8"))
-
-    def any_of(self, *path: str) -> str:
-        """Return the template of a pattern for any entry of a list."""
-        entries: Any = reduce(lambda part, name: part[name], path, self.table)
-        return f"(?:{'|'.join(entries)})"
-
-    def ways(self, *names: str) -> re.Pattern[str]:
-        """Return a pattern for any of the ways of some lists."""
-        return self.pattern("|".join(f"<{name}>" for name in names))
-
-    def _compiled(self, template: str) -> re.Pattern[str]:
-        while (filled := re.sub(r"(?<!\?P)<(\w+)>", lambda one: self.any_of(one[1]), template)) != template:
-            template = filled
-        return re.compile(template)
-
-
 WORDINGS = Wordings("druthers.limits", "words.toml")
 pattern, ways = WORDINGS.pattern, WORDINGS.ways
 
@@ -61,6 +22,16 @@ pattern, ways = WORDINGS.pattern, WORDINGS.ways
 def table() -> dict[str, Any]:
     """Return all lists."""
     return WORDINGS.table
+
+
+def first_of(names: Iterable[str], text: str) -> re.Match[str] | None:
+    """Return the first of some lists, in their order, that a text holds a way of."""
+    return next(filter(None, (ways(name).search(text) for name in names)), None)
+
+
+def spans(template: str, text: str) -> list[tuple[int, int]]:
+    """Return where a pattern is found."""
+    return [match.span() for match in pattern(template).finditer(text)]
 
 
 @cache

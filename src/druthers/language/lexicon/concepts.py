@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 
-from druthers.language.data import read_data, small_words, split
-from druthers.language.lexicon.spelling import english
-from druthers.language.text.tokens import tokenize
+from druthers.language.data import read_data, read_words, small_words, split
+from druthers.language.text import tokenize
 
 
 class Kind(StrEnum):
@@ -92,21 +91,6 @@ def lexicon() -> dict[tuple[str, ...], tuple[Term, ...]]:
     return {words: tuple(terms) for words, terms in forms.items()}
 
 
-# How nouns are made of adjectives: the noun's ending, and those that the adjective may have.
-_NOUNS = {
-    "ability": ("able",), "ibility": ("ible",), "ality": ("al",), "osity": ("ous",), "iness": ("y",), "ness": ("",),
-    "ity": ("", "e"), "ety": ("e", "ous"), "ency": ("ent",), "ancy": ("ant",), "ence": ("ent",), "ance": ("ant",),
-    "acy": ("ate",), "ty": ("", "t"), "proofing": ("proof",),
-}  # fmt: skip
-# Nouns whose adjectives follow no rule.
-_IRREGULAR = {
-    "length": "long", "warmth": "warm", "strength": "strong", "height": "tall", "width": "wide", "depth": "deep",
-    "beauty": "beautiful", "ease": "easy", "health": "healthy", "taste": "tasty", "comfort": "comfortable",
-    "size": "big", "capacity": "big", "volume": "big",
-    "speed": "fast", "noise": "noisy", "color": "colorful", "harmony": "harmonious", "elegance": "elegant",
-}  # fmt: skip
-
-
 def adjectives(noun: str) -> list[str]:
     """Return the adjectives that belong to a noun, by its ending unless it follows no rule: words of English only.
 
@@ -115,9 +99,10 @@ def adjectives(noun: str) -> list[str]:
     >>> [adjectives(noun) for noun in ("complexity", "friendliness", "durability", "safety", "salt", "price")]
     [['complex'], ['friendly'], ['durable'], ['safe'], ['salty'], []]
     """
-    if noun in _IRREGULAR:
-        return [_IRREGULAR[noun]]
-    for ending, others in _NOUNS.items():
+    table = read_data("small_words.toml")
+    if noun in table["adjectives"]:
+        return [table["adjectives"][noun]]
+    for ending, others in table["endings_of_nouns"].items():
         if noun.endswith(ending) and len(noun) > len(ending) + 2:
             found = [noun.removesuffix(ending) + other for other in others]
             return [word for word in found if word in english()]
@@ -177,3 +162,89 @@ def inflections(word: str, noun: bool = False) -> list[str]:
         found = [word + ("es" if hissing else "s"), word + "ly", word + "ness"]
         found += [stem + ending for stem in stems for ending in ("er", "est", "ed", "ing")]
     return [form for form in found if form not in small_words("no_form")]
+
+
+# Words from this length on may be two letters off, and longer ones than this may differ in every place.
+_LONG = 6
+
+
+@cache
+def english() -> frozenset[str]:
+    """Return the English words that are never taken for a typing error."""
+    return frozenset(read_words("words.txt.gz"))
+
+
+def distance(first: str, second: str, limit: int) -> int:
+    """Return how many letters differ (insert, delete, replace, swap neighbors), or limit + 1 if more.
+
+    Examples
+    --------
+    >>> distance("clening", "cleaning", 2), distance("recieve", "receive", 2)
+    (1, 1)
+    """
+    if abs(len(first) - len(second)) > limit:
+        return limit + 1
+    before: list[int] = []
+    row = list(range(len(second) + 1))
+    for i, a in enumerate(first, 1):
+        before, old, row = row, before, [i]
+        for j, b in enumerate(second, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == second[j - 2] and first[i - 2] == b:
+                cost = min(cost, old[j - 2] + 1)
+            row.append(cost)
+        if min(row) > limit:
+            return limit + 1
+    return row[-1]
+
+
+class Speller:
+    """Mend a word that is no English word to the nearest of the known ones.
+
+    Parameters
+    ----------
+    known
+        The words worth mending to.
+    """
+
+    def __init__(self, known: Iterable[str]) -> None:
+        self._known = frozenset(known)
+        self._index: dict[str, list[str]] = {}
+        self._mended = lru_cache(maxsize=4096)(self._nearest)
+
+    def mend(self, word: str) -> str:
+        """Return the word that was meant, or the word as it stands."""
+        meant: str | None = read_data("misspellings.toml")["words"].get(word)
+        if meant is not None:
+            return meant
+        if len(word) < 3 or word in self._known or not word.isascii() or not word.isalpha() or word in english():
+            return word
+        return self._mended(word)
+
+    def _nearest(self, word: str) -> str:
+        # Whole before it is shared: another thread must never see a part of it.
+        index = self._index = self._index or _indexed(self._known & english())
+        limit = 1 if len(word) < _LONG else 2
+        best, least = word, limit + 1
+        near = {known for key in _shortened(word) for known in index.get(key, ())}
+        if not near and len(word) > _LONG:
+            near = {known for known in index.get(word[0], ()) if abs(len(known) - len(word)) <= limit}
+        for known in sorted(near):
+            away = distance(word, known, limit) + (word[0] != known[0])
+            if away < least:
+                best, least = known, away
+        return best
+
+
+def _indexed(words: Iterable[str]) -> dict[str, list[str]]:
+    """Return words by their first letter, and by what is left of them without any one letter."""
+    index: dict[str, list[str]] = {}
+    for word in words:
+        for key in (word[0], *_shortened(word)):
+            index.setdefault(key, []).append(word)
+    return index
+
+
+def _shortened(word: str) -> set[str]:
+    """Return the word and what is left of it without any one letter."""
+    return {word} | {word[:i] + word[i + 1 :] for i in range(len(word))}

@@ -5,9 +5,8 @@ from functools import cache, lru_cache
 
 from druthers.glossary import knows, translations
 from druthers.language.data import contractions, data_file, read_data, small_words, split
-from druthers.language.lexicon.concepts import Kind, Term, all_terms, words_of
-from druthers.language.lexicon.spelling import english
-from druthers.language.text.tokens import tokenize
+from druthers.language.lexicon.concepts import Kind, Term, all_terms, english, words_of
+from druthers.language.text import tokenize
 
 ENGLISH, UNKNOWN = "en", ""
 # A language is known by at least this share of a text's words. English has so many of them in the list of all its

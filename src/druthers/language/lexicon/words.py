@@ -2,17 +2,25 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 from druthers.language.data import read_data, small_words, split
-from druthers.language.lexicon.around import is_degree, is_denied, is_elsewhere, places_of
-from druthers.language.lexicon.binding import bind, is_paid, stem
-from druthers.language.lexicon.concepts import JUDGING, Kind, adjectives, easy_to, inflections, lexicon, words_of
+from druthers.language.lexicon.concepts import (
+    JUDGING,
+    Kind,
+    Speller,
+    adjectives,
+    easy_to,
+    english,
+    inflections,
+    lexicon,
+    words_of,
+)
 from druthers.language.lexicon.languages import ENGLISH, idle_of, languages, terms_of, translated
-from druthers.language.lexicon.spelling import Speller, english
-from druthers.language.text.tokens import Token
+from druthers.language.lexicon.objectives import bind, is_degree, is_denied, is_elsewhere, is_paid, places_of, stem
+from druthers.language.text import Token
 from druthers.types import Objective
 
 # A term may have so many words.
@@ -47,13 +55,6 @@ _TOLD = re.compile(
 )
 
 
-@cache
-def _telling_nothing() -> frozenset[str]:
-    """Return the words of descriptions that may be about anything."""
-    names = ("generic", "light", "amounts", "spans", "subjects", "describing")
-    return frozenset().union(*(small_words(name) for name in names))
-
-
 def _told(description: str) -> tuple[str, ...]:
     """Return the words of a description that may tell what it is about; nothing of whom an adjective is said.
 
@@ -69,7 +70,9 @@ def _told(description: str) -> tuple[str, ...]:
     if not (how.endswith("ly") or how in small_words("praise") | {"well", "much", "often"}):
         return ()
     said = words_of(next(text for name, text in match.groupdict().items() if text and name != "how"))
-    return tuple(word for word in said if len(word) >= _PART and word in english() and word not in _telling_nothing())
+    about_anything = ("generic", "light", "amounts", "spans", "subjects", "describing")
+    telling = (word for word in said if not any(word in small_words(part) for part in about_anything))
+    return tuple(word for word in telling if len(word) >= _PART and word in english())
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,35 +274,31 @@ class Words:
         """Return the mentions among those tokens that are open, longest terms first, and idle words."""
         if language in languages():
             senses = self._senses_of(language)
-            return _longest([_head(token.text, senses, language) for token in tokens], open_, senses)
+            heads = [_head(token.text, senses, language) for token in tokens]
+
+            def known(first: int, last: int) -> list[Mention]:
+                key = tuple(heads[first:last])
+                found = key in senses and all(open_[first:last])
+                return [replace(senses[key], first=first, last=last)] if found else []
+
+            return _longest(len(heads), known)
         mend = self._speller.mend
         words = [mend(token.text) if flag else token.text for token, flag in zip(tokens, open_, strict=True)]
-        found: list[Mention] = []
-        at = 0
-        while at < len(words):
-            at += self._spot(words, open_, at, found) if open_[at] else 1
-        return _carried(words, _without_heads(words, found))
+        return _carried(words, _without_heads(words, _longest(len(words), partial(self._spot, words, open_))))
 
-    def _spot(self, words: Sequence[str], open_: Sequence[bool], at: int, found: list[Mention]) -> int:
-        """Add the mentions that start here; return how many words they take."""
-        for size in range(min(LONGEST, len(words) - at), 0, -1):
-            key = tuple(words[at : at + size])
-            senses = [table[key] for table in (self._senses, self._concessions) if key in table]
-            if key in self._idle and not senses:
-                found.append(idle(at, at + size))
-                return size
-            if (
-                senses
-                and all(open_[at : at + size])
-                and not (_is_verb(words, at, key, senses[0]) or is_degree(words, at, key))
-            ):
-                both = senses if senses[0].objective != senses[-1].objective else senses[-1:]
-                denied = is_denied(words, at)
-                for sense in both:
-                    kind = Kind.SAYS if denied and sense.kind is Kind.GIVES_UP else sense.kind
-                    found.append(replace(sense, first=at, last=at + size, kind=kind))
-                return size
-        return 1
+    def _spot(self, words: Sequence[str], open_: Sequence[bool], first: int, last: int) -> list[Mention]:
+        """Return what some words mention; a concession may be of something else, too."""
+        key = tuple(words[first:last])
+        senses = [table[key] for table in (self._senses, self._concessions) if key in table]
+        if not senses:
+            return [idle(first, last)] if open_[first] and key in self._idle else []
+        verb = _is_verb(words, first, key, senses[0])
+        if verb or is_degree(words, first, key) or not all(open_[first:last]):
+            return []
+        both = senses if senses[0].objective != senses[-1].objective else senses[-1:]
+        denied = is_denied(words, first)
+        kinds = [Kind.SAYS if denied and one.kind is Kind.GIVES_UP else one.kind for one in both]
+        return [replace(one, first=first, last=last, kind=kind) for one, kind in zip(both, kinds, strict=True)]
 
 
 @cache
@@ -327,16 +326,15 @@ def _is_verb(words: Sequence[str], at: int, key: tuple[str, ...], sense: Mention
     return part and at > 0 and words[at - 1] in small_words("being")
 
 
-def _longest(words: Sequence[str], open_: Sequence[bool], senses: dict[tuple[str, ...], Mention]) -> list[Mention]:
-    """Return the mentions of a text in one table, longest terms first."""
+def _longest(n_words: int, known: Callable[[int, int], list[Mention]]) -> list[Mention]:
+    """Return the mentions of a text, longest terms first."""
     found: list[Mention] = []
     at = 0
-    while at < len(words):
-        sizes = range(min(LONGEST, len(words) - at), 0, -1)
-        size = next((n for n in sizes if tuple(words[at : at + n]) in senses and all(open_[at : at + n])), 0)
-        if size:
-            found.append(replace(senses[tuple(words[at : at + size])], first=at, last=at + size))
-        at += size or 1
+    while at < n_words:
+        sizes = range(min(LONGEST, n_words - at), 0, -1)
+        size, here = next(((n, one) for n in sizes if (one := known(at, at + n))), (1, []))
+        found += here
+        at += size
     return found
 
 

@@ -1,17 +1,21 @@
 """Ask a language model over any OpenAI-compatible server: patiently, cheaply, and never trusting the reply."""
 
+import hashlib
+import json
 import os
 import random
 import threading
 import time
+import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from druthers.errors import InvalidSetting, needs
-from druthers.language.llm.counts import Counts
+from druthers.drafts import replaced
+from druthers.errors import Degraded, InvalidSetting, needs
 from druthers.language.llm.replies import IllegalReply
-from druthers.language.llm.reply_cache import ReplyCache, question_key
 
 T = TypeVar("T")
 
@@ -255,3 +259,73 @@ def _asked_wait(header: str | None) -> float:
         return max(0.0, float(header or 0))
     except ValueError:
         return 0.0
+
+
+@dataclass
+class Counts:
+    """What asking a model came to."""
+
+    questions: int = 0  # what was asked, replies from disk included
+    cached: int = 0  # questions answered from disk
+    calls: int = 0  # requests to the server
+    retries: int = 0  # requests that repeated a failed one
+    failures: int = 0  # requests that failed: no connection, no reply in time, or an error status
+    illegal: int = 0  # replies that could not be read
+    refusals: int = 0  # replies in which the model declined
+    fallbacks: int = 0  # questions that the model did not answer in the end
+    input_tokens: int = 0  # tokens as the server counted them; 0 from servers that do not
+    output_tokens: int = 0
+    seconds: float = 0.0  # time in requests, added up over threads
+    cost: float = 0.0  # tokens times their prices
+
+    def as_dict(self) -> dict[str, float]:
+        """Return the counts as plain values, ready for JSON."""
+        return asdict(self)
+
+
+def question_key(question: Any) -> str:
+    """Return a hash of a question: everything that the reply depends on.
+
+    Examples
+    --------
+    >>> question_key({"model": "m", "text": "cheap"}) == question_key({"text": "cheap", "model": "m"})
+    True
+    """
+    plain = json.dumps(question, sort_keys=True, ensure_ascii=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(plain.encode()).hexdigest()
+
+
+class ReplyCache:
+    """A folder of replies, one file each; several processes may share it.
+
+    Parameters
+    ----------
+    folder
+        Where the files are; made when the first reply is kept. They hold what models replied, quotes of users' words
+        included, but neither questions nor keys.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """Return what was kept; a damaged file counts as none."""
+        try:
+            value = json.loads(self._path(key).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return None
+        return value if isinstance(value, dict) and isinstance(value.get("reply"), str) else None
+
+    def put(self, key: str, value: dict[str, Any]) -> None:
+        """Keep a reply: whole or not at all; where that fails, a warning says so, since the reply itself is good."""
+        try:
+            path = self._path(key)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replaced(path, mode=0o600) as draft:
+                draft.write_text(json.dumps(value), encoding="utf-8")
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            warnings.warn(f"a reply could not be kept in {self.folder} ({why})", Degraded, stacklevel=2)
+
+    def _path(self, key: str) -> Path:
+        return self.folder / key[:2] / f"{key}.json"

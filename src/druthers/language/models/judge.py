@@ -16,12 +16,10 @@ import numpy as np
 from druthers.language.data import read_data, small_words
 from druthers.language.lexicon.concepts import Kind
 from druthers.language.lexicon.words import Mention
-from druthers.language.models.encoders import Encoder
 from druthers.language.models.measures import MEASURES, Floats, Measures, said
-from druthers.language.models.minilm import load_minilm
+from druthers.language.models.minilm import Encoder, load_minilm
 from druthers.language.models.table import Table
-from druthers.language.text.clauses import Span, clauses, core
-from druthers.language.text.tokens import Token
+from druthers.language.text import Span, Token, clauses, core
 from druthers.types import Objective
 
 # Tells whether a cue speaks of a mention beside others.

@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from druthers.language.data import small_words
-from druthers.language.lexicon.binding import bind
+from druthers.language.lexicon.objectives import bind
 from druthers.language.lexicon.words import Mention
-from druthers.language.models.encoders import Encoder, Vectors, normalized
+from druthers.language.models.minilm import Encoder, Vectors, normalized
 from druthers.language.models.phrases import NEUTRAL, Meanings, meanings
 from druthers.language.models.table import Table
-from druthers.language.text.clauses import Span
-from druthers.language.text.tokens import Token
+from druthers.language.text import Span, Token
 from druthers.types import Objective
 
 Floats = NDArray[np.float64]
@@ -39,7 +38,7 @@ _SHARPNESS, _BEST = 20.0, 0.75
 # waking its others costs more than they gain here.
 _SMALL_PRODUCT = 2**18
 # A concept fits an objective surely if the objective bears one of the concept's first five names, by the step between
-# names in lexicon/binding.py.
+# names in lexicon/objectives.py.
 _SURELY = 0.98
 
 

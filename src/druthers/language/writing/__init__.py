@@ -9,8 +9,7 @@ from typing import Any
 
 from druthers.errors import UnknownName, needs
 from druthers.language.data import read_data
-from druthers.language.writing.templates import TemplateWriter
-from druthers.language.writing.wish import Writer
+from druthers.language.writing.templates import TemplateWriter, Writer
 from druthers.types import Objective
 
 
@@ -23,7 +22,7 @@ def _llm(
     **settings: Any,
 ) -> Writer:
     needs("openai", "llm", load=False)
-    from druthers.language.llm.writer import LlmWriter
+    from druthers.language.llm.texts import LlmWriter
 
     return LlmWriter(TemplateWriter(objectives, seed=seed, item=item, typos=typos), item=item, **settings)
 

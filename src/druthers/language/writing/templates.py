@@ -2,15 +2,13 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from druthers.errors import InvalidSetting, UnknownName
+from druthers.errors import InvalidRanking, InvalidSetting, UnknownName
 from druthers.language.data import read_data
 from druthers.language.lexicon.objectives import as_objectives
-from druthers.language.writing.english import capitalized, holds, is_plural, mistyped, with_article
-from druthers.language.writing.wish import Wish, Written, checked_wish, require_whole
 from druthers.types import Objective, RankingLike
 
 _T = TypeVar("_T")
@@ -22,6 +20,65 @@ _FIXED = {1: "one", 2: "two", 3: "three"}
 _SLOT = re.compile(r"\{([a-z]+)(?::([^|}]*)\|([^}]*))?\}")
 # One wants "a low price" rather than "the price".
 _WANTING = re.compile(r"\b(?:want|like|need|give me|love|rather have|appreciate|after is|do without|must have)\b", re.I)
+
+
+class Wish(NamedTuple):
+    """What is to be said: as the arguments of `Writer.write`."""
+
+    ranking: RankingLike
+    vague: bool = False
+    number: int | None = None
+
+
+class Written(NamedTuple):
+    """What was written, and what happened on the way."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+class Writer(Protocol):
+    """What every writer does."""
+
+    objectives: tuple[Objective, ...]
+
+    def write(self, ranking: RankingLike, *, vague: bool = False, number: int | None = None) -> str:
+        """Return a text that says this ranking, or next to nothing of it."""
+
+    def write_all(self, wishes: Iterable[Wish]) -> list[Written]:
+        """Return a text for each wish, in their order."""
+
+
+def require_whole(what: str, number: object) -> None:
+    """Refuse what is not a whole number, zero or more."""
+    if not isinstance(number, (int, np.integer)) or number < 0:
+        raise InvalidSetting(f"{what} must be a whole number, zero or more, but got {number!r}")
+
+
+def checked_wish(wish: Wish, n_objectives: int) -> list[int]:
+    """Return the ranking of a wish as a list, or say which law it breaks."""
+    if wish.number is not None:
+        require_whole("the number of a text", wish.number)
+    order = _checked(wish.ranking, n_objectives)
+    if not order and not wish.vague:
+        raise InvalidRanking("a ranking must name an objective to be written, but got (); write it with vague=True")
+    return order
+
+
+def _checked(ranking: RankingLike, n_objectives: int) -> list[int]:
+    """Return a ranking as a list, or say which law it breaks."""
+    try:
+        array = np.asarray(ranking)
+    except ValueError as problem:
+        raise InvalidRanking(f"a ranking must be a flat list of objective indices, but got {ranking!r}") from problem
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise InvalidRanking(f"a ranking must be a flat list of objective indices, but got {ranking!r}")
+    order: list[int] = array.tolist()
+    if any(not 0 <= index < n_objectives for index in order):
+        raise InvalidRanking(f"a ranking must name objectives 0 to {n_objectives - 1}, but got {tuple(order)}")
+    if len(set(order)) < len(order):
+        raise InvalidRanking(f"a ranking must not repeat an objective, but got {tuple(order)}")
+    return order
 
 
 class _Chance:
@@ -207,3 +264,69 @@ class TemplateWriter:
         names = [name for names in self._names for name in names]
         plain = {text: _SLOT.sub("_", text.replace("{item}", self._item or "")) for text in known}
         return [text for text in known if not any(holds(plain[text], name) for name in names)] or known[:1]
+
+
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+# A number with a dot ends no sentence: "1. price, 2. service".
+_SENTENCE = re.compile(r"(?:^|(?<=[^\d][.!?] ))[a-z]")
+
+
+def with_article(name: str) -> tuple[str, ...]:
+    """Return a name as it stands and with "the", unless it has an article of its own."""
+    return (name,) if name.lower().startswith(("the ", "a ", "an ")) else (name, f"the {name}")
+
+
+def holds(text: str, name: str) -> bool:
+    """Tell whether a text holds a name, word by word, plural or not.
+
+    Examples
+    --------
+    >>> holds("spacious rooms", "room"), holds("plenty of legroom", "room")
+    (True, False)
+    """
+    words, wanted = ([word.rstrip("s") for word in _WORD.findall(each.lower())] for each in (text, name))
+    size = len(wanted)
+    return size > 0 and any(words[at : at + size] == wanted for at in range(len(words) - size + 1))
+
+
+def is_plural(phrase: str) -> bool:
+    """Tell whether a phrase goes with "are" rather than "is", by its last word.
+
+    Examples
+    --------
+    >>> is_plural("the rooms"), is_plural("cleanliness"), is_plural("a place for kids")
+    (True, False, False)
+    """
+    last = phrase.lower().split()[-1]
+    if phrase.lower().startswith(("a ", "an ", "something ")):
+        return False
+    return last.endswith("s") and not last.endswith(("ss", "us", "is", "'s"))
+
+
+def capitalized(text: str) -> str:
+    """Return a text with a capital at the start of each sentence."""
+    return _SENTENCE.sub(lambda match: match.group().upper(), text)
+
+
+def mistyped(text: str, chance: float, random: np.random.Generator) -> str:
+    """Return a text in which each word of four letters or more has a typing error with this chance.
+
+    Two neighbors are swapped, or a letter is missing, or typed twice; first letters and all marks stay.
+
+    Examples
+    --------
+    >>> mistyped("Clean rooms, please!", 1.0, np.random.default_rng(1))
+    'Cllean romos, plese!'
+    """
+
+    def slip(match: re.Match[str]) -> str:
+        word = match.group()
+        drawn, kind, place = random.random(3)
+        if drawn >= chance:
+            return word
+        at = 1 + int(place * (len(word) - 2))
+        if kind < 0.4:
+            return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+        return word[:at] + word[at + 1 :] if kind < 0.7 else word[:at] + word[at] + word[at:]
+
+    return re.sub(r"[^\W\d_]{4,}", slip, text)

@@ -1,1 +1,0 @@
-"""First: a text as tokens and clauses, and what in it carries no preference."""
