@@ -23,18 +23,15 @@ from druthers.errors import DruthersError, InvalidSetting
 from druthers.service import problems
 from druthers.service.auth import Gate, Limiter
 from druthers.service.connections import BoundedProtocol, Bounds
-from druthers.service.demo import make_demo
 from druthers.service.desk import Desk
 from druthers.service.docs import describe
-from druthers.service.guards import Guard
-from druthers.service.laboratory import make_laboratory
+from druthers.service.guards import Guard, unguarded
+from druthers.service.laboratory import make_demo, make_laboratory
 from druthers.service.logs import NAME, log_config
 from druthers.service.metrics import Metrics, leave, shared_metrics
 from druthers.service.operating import make_operating
-from druthers.service.page import make_page
 from druthers.service.personalizer import make_personalizer
 from druthers.service.routes import make_routes
-from druthers.service.routing import unguarded
 from druthers.service.schemas import Schemas
 from druthers.service.settings import Settings
 from druthers.service.workers import run_workers, tell_problem, tell_ready
@@ -84,7 +81,7 @@ def make_app(settings: Settings) -> FastAPI:
     app.add_middleware(Guard, gate=gate, metrics=metrics, max_body_bytes=settings.max_body_bytes)
     problems.install(app)
     own = make_routes(desk, settings, Schemas(advisor.fold.catalog, settings))
-    views = demo, *make_operating(desk, settings), lab, make_page()
+    views = demo, *make_operating(desk, settings), lab
     for routes in (*own, make_personalizer(desk, settings), *views):
         routes.attach(app)
     describe(app, keys_required=settings.keys_required)
@@ -103,6 +100,7 @@ def _open(settings: Settings) -> tuple[Advisor, Ledger | None]:
             if again := ledger.apply(store):
                 _log.warning("an older journal was put back: %d erasures and revocations were done again", again)
             ledger.follow(store)
+        half = {"timeout": settings.reading_seconds / 2, "retries": 0} if settings.parser == "llm" else {}
         advisor = Advisor(
             settings.catalog or first_catalog(store),
             store=store,
@@ -111,18 +109,13 @@ def _open(settings: Settings) -> tuple[Advisor, Ledger | None]:
             policy_settings={"exploration": settings.exploration, **settings.policy_settings},
             population=settings.population,
             asking=Asking(settings.question_price, settings.question_budget),
-            parser_settings=_parser_settings(settings),
+            # Models are loaded beside, and time is left to read without a language model.
+            parser_settings={"background": True, **half, **settings.parser_settings},
         )
         _log.info("preparing: what is not in the cache is compiled, for a minute where it is empty")
         advisor.compile()
         failing.pop_all()
     return advisor, ledger
-
-
-def _parser_settings(settings: Settings) -> dict[str, Any]:
-    """Return what the parser is told: models are loaded beside, and time is left to read without a language model."""
-    half = {"timeout": settings.reading_seconds / 2, "retries": 0} if settings.parser == "llm" else {}
-    return {"background": True, **half, **settings.parser_settings}
 
 
 def server_options(settings: Settings) -> dict[str, Any]:
