@@ -5,12 +5,12 @@ import hashlib
 import json
 import shlex
 from collections.abc import Iterator, Mapping
+from functools import cache, partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
@@ -200,25 +200,11 @@ def _span(schema: Schema, what: str, before: str, after: str) -> str:
 
 def describe(app: FastAPI, *, keys_required: bool) -> None:
     """Let an application's OpenAPI document tell its problems and, where keys are required, how to show one."""
-
-    def document() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            app.openapi_schema = _document(app, keys_required)
-        return app.openapi_schema
-
-    app.openapi = document  # type: ignore[method-assign]
+    app.openapi = cache(partial(_document, app, keys_required))  # type: ignore[method-assign]
 
 
 def _document(app: FastAPI, keys_required: bool) -> dict[str, Any]:
-    document = get_openapi(
-        title=app.title,
-        version=app.version,
-        summary=app.summary,
-        description=app.description,
-        routes=app.routes,
-        tags=app.openapi_tags,
-        servers=app.servers,
-    )
+    document = FastAPI.openapi(app)
     parts = document.setdefault("components", {})
     parts.setdefault("schemas", {})["Problem"] = _PROBLEM
     if keys_required:

@@ -11,7 +11,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from functools import partialmethod
+from functools import partial
 from http import HTTPStatus
 from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
@@ -303,8 +303,16 @@ class Routes:
     ('/v1/users/{user}', 'read')
     """
 
+    get: Callable[..., Callable[[F], F]]
+    post: Callable[..., Callable[[F], F]]
+    put: Callable[..., Callable[[F], F]]
+    patch: Callable[..., Callable[[F], F]]
+    delete: Callable[..., Callable[[F], F]]
+
     def __init__(self, prefix: str = "", tags: Iterable[str] = ()) -> None:
         self._router = APIRouter(prefix=prefix, tags=list(tags), route_class=GuardedRoute)
+        for method in ("get", "post", "put", "patch", "delete"):
+            setattr(self, method, partial(self.declare, method.upper()))
 
     def declare(
         self, method: str, path: str, *, role: str, problems: Iterable[int] = (), **options: Any
@@ -316,12 +324,6 @@ class Routes:
         """
         told = {status: documented(status) for status in problems} | options.pop("responses", {})
         return self._router.api_route(path, methods=[method], openapi_extra={ROLE: role}, responses=told, **options)
-
-    get = partialmethod(declare, "GET")
-    post = partialmethod(declare, "POST")
-    put = partialmethod(declare, "PUT")
-    patch = partialmethod(declare, "PATCH")
-    delete = partialmethod(declare, "DELETE")
 
     def attach(self, app: FastAPI) -> None:
         """Add the routes to an application itself: a router inside a router is searched twice for every request."""

@@ -1,7 +1,6 @@
 """Routes for who runs the service: health, journal, items, people, doubtful readings, settings, keys; and the page."""
 
 import asyncio
-import dataclasses
 import re
 from typing import Annotated, Any, Literal
 
@@ -21,7 +20,7 @@ from druthers.service.logs import redact
 from druthers.service.metrics import MEDIA_TYPE
 from druthers.service.problems import Problem
 from druthers.service.schemas import ID, Closed
-from druthers.service.settings import Settings
+from druthers.service.settings import ABOUT, Settings
 
 
 class KeyRequest(Closed):
@@ -90,12 +89,12 @@ def _views(desk: Desk, settings: Settings) -> Routes:
         return Json(
             [
                 {
-                    "name": field.name,
-                    "value": redact(str(getattr(settings, field.name))),
-                    "changed": field.name in changed,
-                    "about": field.metadata["about"],
+                    "name": name,
+                    "value": redact(str(getattr(settings, name))),
+                    "changed": name in changed,
+                    "about": about,
                 }
-                for field in dataclasses.fields(settings)
+                for name, about in ABOUT.items()
             ]
         )
 
