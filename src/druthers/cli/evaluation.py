@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich.console import Console
 from rich.markup import escape
 
 from druthers.advisor.history import chances_of, to_log
@@ -170,9 +171,14 @@ def evaluate_(
         return
     show_evaluations(console, table, found, refused, level)
     if aside:
-        few = ", ".join(aside[:FEW]) + (", ..." if len(aside) > FEW else "")
-        law = "Contexts of visits are left aside: every policy is judged as one that is told none of"
-        console.print(f"{law} {escape(few)}; on the journal of a service it is judged in them.", soft_wrap=True)
+        _tell_contexts(console, aside)
+
+
+def _tell_contexts(console: Console, aside: list[str]) -> None:
+    """Say which entries of contexts were left aside."""
+    few = ", ".join(aside[:FEW]) + (", ..." if len(aside) > FEW else "")
+    law = "Contexts of visits are left aside: every policy is judged as one that is told none of"
+    console.print(f"{law} {escape(few)}; on the journal of a service it is judged in them.", soft_wrap=True)
 
 
 def _settings_of(name: str, names: list[str], chosen: dict[str, Any]) -> dict[str, Any]:
