@@ -17,10 +17,9 @@ from pydantic import BaseModel
 
 from druthers.service import problems
 from druthers.service.auth import Gate, Limiter, make_key
-from druthers.service.guards import Guard
+from druthers.service.guards import Guard, Routes
 from druthers.service.logs import log_config
 from druthers.service.metrics import Metrics
-from druthers.service.routing import Routes
 
 TEXT, KEY = make_key("decide")
 BODY = b'{"text":"cheap and clean, quiet if possible","size":3}'

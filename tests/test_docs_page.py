@@ -15,9 +15,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from druthers.service.app import make_app
-from druthers.service.docs import HOME, POLICY, page
+from druthers.service.docs import HOME, POLICY, Shapes, page
 from druthers.service.settings import Settings
-from druthers.service.shapes import Shapes
 
 
 @pytest.fixture(scope="module")

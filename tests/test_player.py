@@ -59,7 +59,8 @@ def test_what_cannot_be_played_is_refused(player):
 
 def test_a_player_ends_with_its_parent_in_the_middle_of_compiling_too(tmp_path):
     """A service that is killed closes nothing: its player went on compiling, for a minute."""
-    code = "import os; from druthers.service.player import _start; print(_start('0').pid, flush=True); os._exit(1)"
+    code = "import os; from druthers.service.player import start; "
+    code += "print(start('druthers.service.player', NUMBA_DISABLE_JIT='0').pid, flush=True); os._exit(1)"
     environment = {**os.environ, "DRUTHERS_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
     parent = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     pid = int(parent.stdout)

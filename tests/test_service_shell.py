@@ -33,10 +33,9 @@ from druthers.service import metrics as metrics_module
 from druthers.service import problems
 from druthers.service.auth import LEVELS, ROLES, Gate, Key, Limiter, make_key
 from druthers.service.docs import describe
-from druthers.service.guards import Guard, GuardedRoute, visit_of
+from druthers.service.guards import Guard, GuardedRoute, Routes, unguarded, visit_of
 from druthers.service.logs import NAME, LineHandler, log_config, redact
 from druthers.service.metrics import MEDIA_TYPE, Metrics
-from druthers.service.routing import Routes, unguarded
 from druthers.service.settings import ABOUT, DEFAULTS, LAWS, Settings, is_loopback, load_settings
 
 quick = settings(deadline=None, max_examples=50, derandomize=True)

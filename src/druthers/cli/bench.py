@@ -201,9 +201,9 @@ def fit(
     """
     console = make_console(quiet)
     results = fit_people(studies or STUDIES, out, n_people=_people(fast))
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("", "log-loss less entropy", "", "what may tell more", "coefficient", "p", "nats to gain"):
-        table.add_column(column, justify="left" if column in ("", "what may tell more") else "right")
+    titles = "", "log-loss less entropy", "", "what may tell more", "coefficient", "p", "nats to gain"
+    table = table_of(*titles, left=4, header_style="dim")
+    table.columns[1].justify = "right"
     for name, content in results.items():
         surprise = content["surprise"]
         first = (name, f"{surprise['mean']:+.3f} ± {surprise['error']:.3f}", f"p {surprise['p']:.2g}")

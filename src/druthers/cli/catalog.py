@@ -1,7 +1,10 @@
 """The commands about catalogs: build, show, check, write, diff, apply."""
 
 import json
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -214,33 +217,29 @@ def apply(
 
 def _change(where: str, wanted: Catalog, key: str, *, apply: bool, **how: Any) -> Changes:
     """Say what a catalog would change somewhere, and change it if that is asked for."""
-    if where.startswith(ADDRESSES):
-        remote = Remote(where, key)
-        changes = _told(find_changes(remote.catalog, remote.items(), wanted, **how))
+    with ExitStack() as stack:
+        make: Callable[[Changes], object]
+        if where.startswith(ADDRESSES):
+            remote = Remote(where, key)
+            known, items, make = remote.catalog, remote.items(), remote.apply
+        elif apply or is_journal(where):
+            journal = stack.enter_context(open_store(where, create=False))
+            editions = Editions.of(journal)
+            if editions is None:
+                raise InvalidSetting(
+                    "a journal must have a catalog to change, but this one is empty; serve --catalog begins it"
+                )
+            known, items = editions.catalog, items_of(journal, editions)
+            make = partial(apply_changes, journal, editions)
+        else:
+            known = _load(where)
+            items = {one.id: one for one in known.items}
+            known = replace(known, objectives=with_scales(known.objectives, [one.values for one in known.items]))
+        changes = find_changes(known, items, wanted, **how)
+        for line in changes.lines:
+            print(line)
         if apply:
-            remote.apply(changes)
-        return changes
-    if not apply and not is_journal(where):
-        known = _load(where)
-        scaled = with_scales(known.objectives, [item.values for item in known.items])
-        return _told(
-            find_changes(replace(known, objectives=scaled), {one.id: one for one in known.items}, wanted, **how)
-        )
-    with open_store(where, create=False) as journal:
-        editions = Editions.of(journal)
-        if editions is None:
-            raise InvalidSetting(
-                "a journal must have a catalog to change, but this one is empty; serve --catalog begins it"
-            )
-        changes = _told(find_changes(editions.catalog, items_of(journal, editions), wanted, **how))
-        if apply:
-            apply_changes(journal, editions, changes)
-    return changes
-
-
-def _told(changes: Changes) -> Changes:
-    for line in changes.lines:
-        print(line)
+            make(changes)
     return changes
 
 

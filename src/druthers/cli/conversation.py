@@ -170,10 +170,8 @@ def show_conversation(console: Console, conversation: Conversation) -> None:
         " run by run ± standard error",
         style="dim",
     )
-    deaf: dict[str, Row] = {}
-    for row in results.rows:
-        if row.group not in conversation.listeners:
-            deaf.setdefault(row.group, row)
+    # Of each policy that does not listen, its first row.
+    deaf = {row.group: row for row in reversed(results.rows) if row.group not in conversation.listeners}
     if deaf:
         console.print()
         finals = {group: mean_and_error(results.final_regret(row.label)) for group, row in deaf.items()}

@@ -1,6 +1,7 @@
 """The commands about logs: log, export, evaluate."""
 
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,11 +11,12 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from druthers.advisor.history import chances_of, to_log
 from druthers.anchors import as_anchor
 from druthers.cli import options
 from druthers.cli.options import argument, listed, load_named, option, read_setting
 from druthers.errors import InvalidSetting, NoSupport, UnknownName
-from druthers.evaluation import ESTIMATORS, Evaluation, evaluate
+from druthers.evaluation import ESTIMATORS, evaluate
 from druthers.evaluation.judging import DEFAULT
 from druthers.experiments.plan import SET_BY_THE_LAB
 from druthers.experiments.running import fresh_policy
@@ -142,27 +144,27 @@ def evaluate_(
         druthers evaluate log.parquet --policy mo-pqucb --set radius_scale=0.03 --estimator dr,ips
         druthers evaluate sqlite:druthers.db --policies stated-ucb,random
     """
-    journal = is_journal(log)
-    table = _journal_log(log) if journal else read_log(log)
-    names = listed(policies)
-    wanted = listed(estimators)
-    chosen = dict(read_setting(text) for text in settings or ())
+    names, chosen = listed(policies), dict(read_setting(text) for text in settings or ())
+    how: dict[str, Any] = {"estimators": listed(estimators), "level": level, "seed": seed}
     console = make_console(as_json)
     found, refused = [], {}
-    for name in names:
-        family, given = find_policy(name), _settings_of(name, names, chosen)
-        how: dict[str, Any] = {"estimators": wanted, "learn": learn, "level": level, "seed": seed}
-        try:
-            with console.status(f"judging {name}; the first time, its machine code is compiled"):
-                if journal:
-                    found.append(_judge_journal(log, table, name, given, how))
-                else:
-                    found.append(evaluate(table, family, settings=given, label=name, **how))
-        except NoSupport as refusal:
-            refused[name] = str(refusal)
+    with open_store(log, create=False) if is_journal(log) else nullcontext() as journal:
+        table = read_log(log) if journal is None else to_log(journal)
+        for name in names:
+            family, given = find_policy(name), _settings_of(name, names, chosen)
+            try:
+                with console.status(f"judging {name}; the first time, its machine code is compiled"):
+                    if journal is None:
+                        found.append(evaluate(table, family, settings=given, label=name, learn=learn, **how))
+                    else:  # served as the service serves it
+                        judged, chances = chances_of(journal, name, given, learn=learn)
+                        outcome = evaluate(judged, chances, label=name, **how)
+                        found.append(replace(outcome, learned=len(table) - len(judged)))
+            except NoSupport as refusal:
+                refused[name] = str(refusal)
     if not found:
         raise NoSupport("; ".join(dict.fromkeys(refused.values())) or "name at least one policy to evaluate")
-    aside = [] if journal or table.contexts is None else list(table.entries)
+    aside = [] if journal is not None or table.contexts is None else list(table.entries)
     if as_json:
         told = {"evaluations": [one.plain() for one in found], "refused": refused}
         print(json.dumps({**told, **({"contexts_left_aside": aside} if aside else {})}, indent=1))
@@ -177,23 +179,6 @@ def _tell_contexts(console: Console, aside: list[str]) -> None:
     few = ", ".join(aside[:FEW]) + (", ..." if len(aside) > FEW else "")
     law = "Contexts of visits are left aside: every policy is judged as one that is told none of"
     console.print(f"{law} {escape(few)}; on the journal of a service it is judged in them.", soft_wrap=True)
-
-
-def _journal_log(address: str) -> Log:
-    from druthers.advisor.history import to_log
-
-    with open_store(address, create=False) as store:
-        return to_log(store)
-
-
-def _judge_journal(address: str, log: Log, policy: str, settings: dict[str, Any], how: dict[str, Any]) -> Evaluation:
-    """Judge a policy on a journal, served as the service serves it."""
-    from druthers.advisor.history import chances_of
-
-    with open_store(address, create=False) as store:
-        judged, chances = chances_of(store, policy, settings, learn=how["learn"])
-    more = {key: value for key, value in how.items() if key != "learn"}
-    return replace(evaluate(judged, chances, label=policy, **more), learned=len(log) - len(judged))
 
 
 def _settings_of(name: str, names: list[str], chosen: dict[str, Any]) -> dict[str, Any]:

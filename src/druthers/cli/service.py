@@ -13,10 +13,17 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
+from druthers.advisor import Advisor, events
+from druthers.advisor import verify as check
+from druthers.advisor.advisor import POLICY
+from druthers.advisor.history import to_log
+from druthers.advisor.ledger import keys_of, ledger_of
 from druthers.cli import options
 from druthers.cli.options import argument, flag, option
 from druthers.errors import InvalidSetting, needs
+from druthers.logs import write_log
 from druthers.stores import inspect, open_store
+from druthers.stores.moving import export_events, import_events
 from druthers.terminal import make_console, table_of
 
 app = typer.Typer()
@@ -116,8 +123,6 @@ def list_keys(store: At = DEFAULT_STORE) -> None:
     The keys themselves are shown only when they are made.
     """
     table = table_of("id", "role", "name", "created", "revoked", left=5)
-    from druthers.advisor.ledger import keys_of
-
     with open_store(store, create=False) as journal:
         for key in keys_of(journal).values():
             table.add_row(key["id"], key["role"], key["name"], _day(key["created"]), _day(key["revoked"]))
@@ -133,9 +138,6 @@ def revoke_key(
     ] = "",
 ) -> None:
     """Revoke a key; a running service refuses it within a second."""
-    from druthers.advisor import events
-    from druthers.advisor.ledger import keys_of, ledger_of
-
     with open_store(store, create=False) as journal:
         if id not in keys_of(journal):
             raise InvalidSetting(f"a key must exist to be revoked, but {id!r} does not; see druthers keys list")
@@ -162,10 +164,6 @@ def verify(
 
     Leaves with 1 if they do not. The service may go on meanwhile.
     """
-    from druthers.advisor import Advisor
-    from druthers.advisor import verify as check
-    from druthers.advisor.advisor import POLICY
-
     with open_store(store, create=False) as journal:
         damage = inspect(journal)
         if damage:
@@ -207,8 +205,6 @@ def export_journal(
     store: At = DEFAULT_STORE,
 ) -> None:
     """Write the whole journal to a file: a backup, while the service runs."""
-    from druthers.stores.moving import export_events
-
     with open_store(store, create=False) as journal:
         print(f"{export_events(journal, file):,} events written to {file}")
 
@@ -222,9 +218,6 @@ def write_decisions(
 
     That can be told only if the service left some decisions to chance: `druthers serve --exploration 0.05`.
     """
-    from druthers.advisor.history import to_log
-    from druthers.logs import write_log
-
     with open_store(store, create=False) as journal:
         log = to_log(journal)
     write_log(log, file)
@@ -237,8 +230,6 @@ def import_journal(
     store: At = DEFAULT_STORE,
 ) -> None:
     """Fill an empty journal from a file."""
-    from druthers.stores.moving import import_events
-
     print(f"{import_events(file, store):,} events read from {file}")
 
 

@@ -3,15 +3,15 @@
     settings     what the service is told: a file, the environment, the command line
     app          how all of it is put together, and served
     connections  how many, how large, how slow they may be
-    guards       the one middleware: request ids, sizes, times, log lines, headers
+    guards       the one middleware: request ids, sizes, times, log lines, headers; routes that declare their role, and
+                 read bodies by the letter of JSON
     auth         keys, roles, rates: the gate
-    routing      routes that declare their role, and read bodies by the letter of JSON
     schemas      what comes in; answers: what goes out; problems: errors as problem+json
     routes       what users want; personalizer: the same as clients of Azure Personalizer ask for it
     desk         drives the operations of the advisor, and writes for all requests together; readers: its threads
-    operating    what who runs it looks at and changes; overview: how that is put together
-    page         the page in a browser, with a demo and a laboratory, each with a process of its own
-    docs         the OpenAPI document, and a page made of it; shapes: what its schemas say
+    operating    what who runs it looks at and changes, and the page in a browser; overview: how that is put together
+    laboratory   experiments and a guest to watch; runner, player: the processes that play them
+    docs         the OpenAPI document, and a page made of it
     metrics      what Prometheus is told
     logs         one JSON object a line, without secrets
     workers      several processes at one address

@@ -23,18 +23,15 @@ from druthers.errors import DruthersError, InvalidSetting
 from druthers.service import problems
 from druthers.service.auth import Gate, Limiter
 from druthers.service.connections import BoundedProtocol, Bounds
-from druthers.service.demo import make_demo
 from druthers.service.desk import Desk
 from druthers.service.docs import describe
-from druthers.service.guards import Guard
-from druthers.service.laboratory import make_laboratory
+from druthers.service.guards import Guard, unguarded
+from druthers.service.laboratory import make_demo, make_laboratory
 from druthers.service.logs import NAME, log_config
 from druthers.service.metrics import Metrics, leave, shared_metrics
 from druthers.service.operating import make_operating
-from druthers.service.page import make_page
 from druthers.service.personalizer import make_personalizer
 from druthers.service.routes import make_routes
-from druthers.service.routing import unguarded
 from druthers.service.schemas import Schemas
 from druthers.service.settings import Settings
 from druthers.service.workers import run_workers, tell_problem, tell_ready
@@ -84,7 +81,7 @@ def make_app(settings: Settings) -> FastAPI:
     app.add_middleware(Guard, gate=gate, metrics=metrics, max_body_bytes=settings.max_body_bytes)
     problems.install(app)
     own = make_routes(desk, settings, Schemas(advisor.fold.catalog, settings))
-    views = demo, *make_operating(desk, settings), lab, make_page()
+    views = demo, *make_operating(desk, settings), lab
     for routes in (*own, make_personalizer(desk, settings), *views):
         routes.attach(app)
     describe(app, keys_required=settings.keys_required)

@@ -130,12 +130,9 @@ class Limiter:
         """Take tokens, whether or not there are so many."""
         if self.rate and tokens > 0:
             if len(self._full) >= self.most and caller not in self._full:
-                self._forget(now)
+                waiting = sorted((full, other) for other, full in self._full.items() if full > now)
+                self._full = {other: full for full, other in waiting[-(self.most // 2) :]}
             self._full[caller] = max(self._full.get(caller, now), now) + self._step * tokens
-
-    def _forget(self, now: float) -> None:
-        waiting = sorted((full, caller) for caller, full in self._full.items() if full > now)
-        self._full = {caller: full for full, caller in waiting[-(self.most // 2) :]}
 
 
 class Gate:

@@ -1,7 +1,8 @@
 """How every request comes in and its answer goes out.
 
 The guard is around all of them: an id, a limit to size, time, a line in the log, headers that browsers heed. A guarded
-route asks the gate who is calling before it reads anything, and reads by the letter of JSON.
+route asks the gate who is calling before it reads anything, and reads by the letter of JSON. It says who may use it
+where it is declared; one without a role cannot be declared.
 """
 
 import json
@@ -10,10 +11,12 @@ import math
 import os
 import re
 from collections.abc import Callable, Coroutine, Iterable, Sequence
+from functools import partial
 from http import HTTPStatus
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 from pydantic_core import from_json, to_json
 from starlette.requests import ClientDisconnect, Request
@@ -44,6 +47,8 @@ _UNLESS_SAID = (
 
 # Numbers that may turn out infinite when they are read.
 _HUGE = re.compile(rb"[0-9.][eE]\+?[0-9]{3}|[0-9]{300}")
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _log = logging.getLogger(NAME)
 
@@ -163,17 +168,14 @@ class Guard:
         place = (method if method in METHODS else "OTHER", template, status)
         known = self._endings.get(place)
         if known is None:
-            self._endings[place] = known = self._ending(*place)
+            level = logging.INFO if status < 500 else logging.ERROR
+            told = f'"method":"{place[0]}","route":{json.dumps(template)},"status":{status}'
+            self._endings[place] = known = Ending(self.metrics.timer(*place), level, told)
         known.observe(seconds)
         if _log.isEnabledFor(known.level):
             key = "null" if visit.caller.key is None else f'"{visit.caller.key}"'
             fields = f'{{"request":"{visit.id}",{known.told},"ms":{seconds * 1e3:.3f},"key":{key}}}'
             log_request(known.level, fields)
-
-    def _ending(self, method: str, template: str, status: int) -> Ending:
-        level = logging.INFO if status < 500 else logging.ERROR
-        told = f'"method":"{method}","route":{json.dumps(template)},"status":{status}'
-        return Ending(self.metrics.timer(method, template, status), level, told)
 
 
 def _headers(visit: Visit, given: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
@@ -211,24 +213,17 @@ class GuardedRoute(APIRoute):
         strict = self.role != "public" and not self.path.startswith("/personalizer/")
 
         async def guarded(request: Request) -> Response:
-            headers = self._admit(request.scope)
-            if strict and request.scope["query_string"]:
+            scope = request.scope
+            visit, (host, _) = visit_of(request), scope.get("client") or ("", 0)
+            visit.caller = visit.gate.admit(visit.headers, self.role, host, scope.get("http_version", "1.1"))
+            if strict and scope["query_string"]:
                 require_known(request.query_params, known)
             if has_body:
-                require_json(headers)
-                request = StrictRequest(request.scope, request.receive)
+                require_json(visit.headers)
+                request = StrictRequest(scope, request.receive)
             return await handle(request)
 
         return guarded
-
-    def _admit(self, scope: Scope) -> Headers:
-        """Ask the gate, and return the headers."""
-        visit: Visit = scope[VISIT]
-        client = scope.get("client")
-        visit.caller = visit.gate.admit(
-            visit.headers, self.role, client[0] if client else "", scope.get("http_version", "1.1")
-        )
-        return visit.headers
 
 
 def documented(status: int) -> dict[str, Any]:
@@ -251,22 +246,18 @@ class Json(Response):
 
 
 class StrictRequest(Request):
-    """A request whose JSON is read by the letter."""
+    """A request whose JSON is read by the letter: no NaN, no infinite number, no half characters, not too deep."""
 
     async def json(self) -> Any:
         """Return the body, or say why it is no JSON."""
-        return as_content(await self.body())
-
-
-def as_content(body: bytes) -> Any:
-    """Return what a body says in JSON: no NaN, no infinite number, no half characters, not too deep."""
-    try:
-        content = from_json(body, allow_inf_nan=False)
-    except ValueError as error:
-        raise Problem(400, f"a body must be JSON in UTF-8, but this one is not: {error}") from None
-    if _HUGE.search(body) and not _is_finite(content):
-        raise Problem(400, "a number must be finite, but the body holds one that is not")
-    return content
+        body = await self.body()
+        try:
+            content = from_json(body, allow_inf_nan=False)
+        except ValueError as error:
+            raise Problem(400, f"a body must be JSON in UTF-8, but this one is not: {error}") from None
+        if _HUGE.search(body) and not _is_finite(content):
+            raise Problem(400, "a number must be finite, but the body holds one that is not")
+        return content
 
 
 def require_known(given: Iterable[str], known: Sequence[str]) -> None:
@@ -295,3 +286,66 @@ def _is_finite(content: Any) -> bool:
     if isinstance(content, list):
         return all(map(_is_finite, content))
     return not isinstance(content, float) or math.isfinite(content)
+
+
+class Routes:
+    """Routes to be attached to an application; each declares its role: "public", "read", "decide" or "admin".
+
+    Examples
+    --------
+    >>> routes = Routes("/v1", tags=["users"])
+    >>> @routes.get("/users/{user}", role="read", problems=[404])
+    ... async def show(user: str) -> dict[str, str]:
+    ...     return {"user": user}
+    >>> app = FastAPI()
+    >>> routes.attach(app)
+    >>> app.routes[-1].path, app.routes[-1].role
+    ('/v1/users/{user}', 'read')
+    """
+
+    get: Callable[..., Callable[[F], F]]
+    post: Callable[..., Callable[[F], F]]
+    put: Callable[..., Callable[[F], F]]
+    patch: Callable[..., Callable[[F], F]]
+    delete: Callable[..., Callable[[F], F]]
+
+    def __init__(self, prefix: str = "", tags: Iterable[str] = ()) -> None:
+        self._router = APIRouter(prefix=prefix, tags=list(tags), route_class=GuardedRoute)
+        for method in ("get", "post", "put", "patch", "delete"):
+            setattr(self, method, partial(self.declare, method.upper()))
+
+    def declare(
+        self, method: str, path: str, *, role: str, problems: Iterable[int] = (), **options: Any
+    ) -> Callable[[F], F]:
+        """Return a decorator that declares a route.
+
+        Problems are those that only the route itself knows of, such as 404 and 409; the others are documented by
+        themselves. Options are those of FastAPI.
+        """
+        told = {status: documented(status) for status in problems} | options.pop("responses", {})
+        return self._router.api_route(path, methods=[method], openapi_extra={ROLE: role}, responses=told, **options)
+
+    def attach(self, app: FastAPI) -> None:
+        """Add the routes to an application itself: a router inside a router is searched twice for every request."""
+        app.router.routes += self._router.routes
+
+
+def unguarded(app: FastAPI) -> list[str]:
+    """Return the paths of an application that no gate guards, which should be none."""
+    return [getattr(route, "path", repr(route)) for route in app.routes if not isinstance(route, GuardedRoute)]
+
+
+def takes(body: Any) -> Callable[[F], F]:
+    """Give an endpoint's body its type, which is known only when the service starts."""
+
+    def decorate(function: F) -> F:
+        function.__annotations__["body"] = body
+        return function
+
+    return decorate
+
+
+def link(operation: str, about: str, **parts: str) -> dict[str, Any]:
+    """Return how a route's description tells which operation takes parts of its answer, each by name."""
+    parameters = {part: f"$response.body#/{place}" for part, place in parts.items()}
+    return {"operationId": operation, "parameters": parameters, "description": about}

@@ -9,7 +9,7 @@ import json
 import logging
 import re
 import time
-from functools import lru_cache
+from datetime import UTC, datetime
 from typing import Any, TextIO
 
 NAME = "druthers.service"
@@ -58,13 +58,7 @@ def stamp(seconds: float) -> str:
     >>> stamp(1.25)
     '1970-01-01T00:00:01.250Z'
     """
-    whole = int(seconds)
-    return f"{_second(whole)}.{int((seconds - whole) * 1000):03d}Z"
-
-
-@lru_cache(1)  # many requests fall into one
-def _second(whole: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole))
+    return f"{datetime.fromtimestamp(seconds, UTC).isoformat(timespec='milliseconds')[:-6]}Z"
 
 
 class RequestRecord(logging.LogRecord):

@@ -1,7 +1,6 @@
-"""Routes for who runs the service: its health and journal, items, people, doubtful readings, settings, keys."""
+"""Routes for who runs the service: health, journal, items, people, doubtful readings, settings, keys; and the page."""
 
 import asyncio
-import dataclasses
 import re
 from typing import Annotated, Any, Literal
 
@@ -9,19 +8,19 @@ from fastapi import Path, Query, Request
 from pydantic import BaseModel, Field
 from starlette.responses import HTMLResponse, Response
 
+from druthers import web
 from druthers.advisor import events
 from druthers.errors import StoreFailure
 from druthers.service import answers, overview
 from druthers.service.auth import key_event, make_key
 from druthers.service.desk import Desk
 from druthers.service.docs import HOME, POLICY, page
-from druthers.service.guards import Json, limit_anybody
+from druthers.service.guards import Json, Routes, limit_anybody
 from druthers.service.logs import redact
 from druthers.service.metrics import MEDIA_TYPE
 from druthers.service.problems import Problem
-from druthers.service.routing import Routes
 from druthers.service.schemas import ID, Closed
-from druthers.service.settings import Settings
+from druthers.service.settings import ABOUT, Settings
 
 
 class KeyRequest(Closed):
@@ -50,6 +49,7 @@ class SentenceAnswer(BaseModel):
     tags: list[str]
 
 
+FOREVER = "public, max-age=31536000, immutable"
 _HERE = re.compile(r"https?://[A-Za-z0-9.:\[\]-]{1,200}")
 
 Position = Annotated[int, Path(ge=1, le=2**53, description="Where the journal has it.")]
@@ -57,7 +57,7 @@ Position = Annotated[int, Path(ge=1, le=2**53, description="Where the journal ha
 
 def make_operating(desk: Desk, settings: Settings) -> list[Routes]:
     """Return the routes."""
-    return [_journal(desk), _operations(desk), _views(desk, settings)]
+    return [_journal(desk), _operations(desk), _views(desk, settings), _page()]
 
 
 def _views(desk: Desk, settings: Settings) -> Routes:
@@ -89,12 +89,12 @@ def _views(desk: Desk, settings: Settings) -> Routes:
         return Json(
             [
                 {
-                    "name": field.name,
-                    "value": redact(str(getattr(settings, field.name))),
-                    "changed": field.name in changed,
-                    "about": field.metadata["about"],
+                    "name": name,
+                    "value": redact(str(getattr(settings, name))),
+                    "changed": name in changed,
+                    "about": about,
                 }
-                for field in dataclasses.fields(settings)
+                for name, about in ABOUT.items()
             ]
         )
 
@@ -114,7 +114,7 @@ def _add_readings(routes: Routes, desk: Desk) -> None:
         return Json(await asyncio.to_thread(overview.doubtful, desk.fold, said, marked))
 
     @routes.put("/readings/{position}", role="admin", problems=[404], status_code=204, response_class=Response)
-    async def mark(position: Position, body: MarkRequest) -> Response:
+    async def mark(position: Position, body: MarkRequest) -> None:
         """Mark a reading as right or wrong, in place of what it was marked before; the journal keeps it."""
         said = await asyncio.to_thread(overview.said_at, desk.store, position)
         if said is None:
@@ -125,13 +125,11 @@ def _add_readings(routes: Routes, desk: Desk) -> None:
         for names in meant.values():
             desk.fold.catalog.ranking(names)
         await desk.append(events.make(events.MARK, {"position": position, "right": body.right, **meant}))
-        return Response(status_code=204)
 
     @routes.delete("/readings/{position}", role="admin", status_code=204, response_class=Response)
-    async def unmark(position: Position) -> Response:
+    async def unmark(position: Position) -> None:
         """Take a mark back."""
         await desk.append(events.make(events.MARK, {"position": position}))
-        return Response(status_code=204)
 
     @routes.get("/sentences", role="admin", response_model=list[SentenceAnswer])
     async def marked() -> Response:
@@ -156,12 +154,11 @@ def _add_keys(routes: Routes, desk: Desk) -> None:
         return Json({"key": text, "id": key.id, "role": key.role, "name": key.name}, 201)
 
     @routes.delete("/keys/{key}", role="admin", problems=[404], status_code=204, response_class=Response)
-    async def revoke(key: Annotated[str, Path(pattern=r"^[0-9a-f]{1,64}$", description="Its id.")]) -> Response:
+    async def revoke(key: Annotated[str, Path(pattern=r"^[0-9a-f]{1,64}$", description="Its id.")]) -> None:
         """Revoke a key; every process refuses it within a second."""
         if key not in desk.fold.keys:
             raise Problem(404, f"a key must exist to be revoked, but {key!r} does not")
         await desk.append(events.make(events.REVOCATION, {"id": key}))
-        return Response(status_code=204)
 
 
 def _journal(desk: Desk) -> Routes:
@@ -220,5 +217,32 @@ def _operations(desk: Desk) -> Routes:
         here = str(request.base_url).rstrip("/")
         shown = pages[0].replace(HOME, here) if _HERE.fullmatch(here) else pages[0]
         return HTMLResponse(shown, headers={"content-security-policy": POLICY})
+
+    return routes
+
+
+def _page() -> Routes:
+    """Return the page in a browser: its document at the path of each view, its files for ever under their version."""
+    routes = Routes(tags=["page"])
+    site = web.load()
+    tag = f'"{site.version}"'
+    headers = {"content-security-policy": web.POLICY, "cache-control": "no-cache", "etag": tag}
+
+    async def view(request: Request) -> Response:
+        limit_anybody(request)
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(site.document, media_type="text/html; charset=utf-8", headers=headers)
+
+    for path in web.VIEWS:
+        routes.get(path, role="public", include_in_schema=False, response_class=Response)(view)
+
+    # Bytes in memory, of which a browser asks for each once: the document that names them is what is counted.
+    @routes.get("/assets/{version}/{path:path}", role="public", include_in_schema=False)
+    async def asset(version: str, path: str) -> Response:
+        if version != site.version or path not in site.files:
+            raise Problem(404, "a file of the page must be of this version, but this one is not; load the page again")
+        kind, content = site.files[path]
+        return Response(content, headers={"content-type": kind, "cache-control": FOREVER})
 
     return routes

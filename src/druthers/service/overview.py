@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.cluster.vq import kmeans2
 
 from druthers.advisor import cards, events
 from druthers.advisor.fold import Fold
@@ -122,21 +123,13 @@ def preference_map(fold: Fold) -> dict[str, Any]:
 
 
 def _clusters(weights: Floats) -> Any:
-    """Return the cluster of each row: Lloyd's method, started from rows that lie far apart."""
+    """Return the cluster of each row: k-means, started from rows that lie far apart."""
     centers = weights[[int(np.linalg.norm(weights - weights.mean(axis=0), axis=1).argmax())]]
     distinct = len(np.unique(weights.round(9), axis=0))
     while len(centers) < min(CLUSTERS, distinct):
         gaps = np.linalg.norm(weights[:, None] - centers, axis=2).min(axis=1)
         centers = np.concatenate([centers, weights[[int(gaps.argmax())]]])
-    groups = np.zeros(len(weights), dtype=np.int64)
-    for turn in range(TURNS):
-        nearest = np.linalg.norm(weights[:, None] - centers, axis=2).argmin(axis=1)
-        if turn and (nearest == groups).all():
-            break
-        groups = nearest
-        for k in range(len(centers)):
-            if (groups == k).any():
-                centers[k] = weights[groups == k].mean(axis=0)
+    groups = kmeans2(weights, centers, TURNS, minit="matrix")[1]
     return np.unique(groups, return_inverse=True)[1]
 
 

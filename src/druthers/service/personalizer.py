@@ -24,9 +24,8 @@ from druthers.advisor import Recommendation, outcomes
 from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, UnknownArm
 from druthers.service.desk import Desk
-from druthers.service.guards import Json, visit_of
+from druthers.service.guards import Json, Routes, link, takes, visit_of
 from druthers.service.problems import Problem
-from druthers.service.routing import Routes, link, takes
 from druthers.service.schemas import ID, Finite
 from druthers.service.settings import Settings
 
@@ -119,18 +118,16 @@ def make_personalizer(desk: Desk, settings: Settings) -> Routes:
         )
 
     @routes.post("/events/{eventId}/reward", role="decide", problems=[404], status_code=204, response_class=Response)
-    async def reward(eventId: EventPath, body: RewardRequest) -> Response:  # noqa: N803
+    async def reward(eventId: EventPath, body: RewardRequest) -> None:  # noqa: N803
         """Tell how good the chosen action was; the first reward counts, and further ones change nothing."""
         new = await desk.run(outcomes.reward(operations, as_id(eventId), body.value))
         desk.metrics.learned("new" if new else "repeated")
-        return Response(status_code=204)
 
     @routes.post("/events/{eventId}/activate", role="decide", problems=[404], status_code=204, response_class=Response)
-    async def activate(eventId: EventPath) -> Response:  # noqa: N803
+    async def activate(eventId: EventPath) -> None:  # noqa: N803
         """Tell that a deferred event was shown after all: from now on its reward counts."""
         if await desk.run(outcomes.activate(operations, as_id(eventId))):
             desk.metrics.learned("new")
-        return Response(status_code=204)
 
     return routes
 

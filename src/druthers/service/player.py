@@ -5,6 +5,7 @@ started when somebody first asks: one runs the kernels as plain Python, and take
 once its kernels are compiled, or read from where they are kept, within a tenth of a second, and takes over then.
 """
 
+import contextlib
 import json
 import os
 import subprocess
@@ -12,7 +13,6 @@ import sys
 import threading
 import time
 from dataclasses import asdict
-from typing import IO
 
 from druthers._jit import SWITCHED_OFF
 from druthers.errors import DruthersError, InvalidSetting
@@ -49,12 +49,11 @@ class Player:
     def _ask(self, line: bytes) -> bytes:
         process = self._quickest()
         assert process.stdin is not None
-        try:
+        assert process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):  # it has ended, and answers nothing
             process.stdin.write(line)
             process.stdin.flush()
-        except BrokenPipeError:
-            pass  # it has ended, and answers nothing
-        answer = _lines(process).readline()
+        answer = process.stdout.readline()
         if not answer:
             raise InvalidSetting("a game must come to its end, but its process ended before; try again")
         return answer
@@ -62,7 +61,7 @@ class Player:
     def _quickest(self) -> subprocess.Popen[bytes]:
         """Return the quickest process that can play now."""
         if self._compiled is None:
-            self._compiled = _start("0")
+            self._compiled = start("druthers.service.player", NUMBA_DISABLE_JIT="0")
             threading.Thread(target=self._wait, args=(self._compiled,), daemon=True).start()
         if self._ready.is_set() and self._compiled.poll() is None:
             _end(self._plain)
@@ -70,11 +69,11 @@ class Player:
             return self._compiled
         if self._plain is None or self._plain.poll() is not None:
             _end(self._plain)
-            self._plain = _start("1")
+            self._plain = start("druthers.service.player", NUMBA_DISABLE_JIT="1")
         return self._plain
 
     def _wait(self, compiled: subprocess.Popen[bytes]) -> None:
-        if _lines(compiled).readline():
+        if compiled.stdout is not None and compiled.stdout.readline():
             self._ready.set()
 
     def close(self) -> None:
@@ -83,10 +82,10 @@ class Player:
             _end(process)
 
 
-def _start(plain: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "druthers.service.player", str(os.getpid())]
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": plain}
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+def start(module: str, *given: str, **environment: str) -> subprocess.Popen[bytes]:
+    """Start a module as a process that speaks in lines; its first argument is the process that it ends with."""
+    command = [sys.executable, "-m", module, str(os.getpid()), *given]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **environment})
 
 
 def _end(process: subprocess.Popen[bytes] | None) -> None:
@@ -95,21 +94,20 @@ def _end(process: subprocess.Popen[bytes] | None) -> None:
         process.communicate()
 
 
-def _lines(process: subprocess.Popen[bytes]) -> IO[bytes]:
-    assert process.stdout is not None
-    return process.stdout
+def end_with(parent: str) -> None:
+    """Have this process end with its parent, however that goes, in the middle of compiling too."""
 
+    def watch() -> None:
+        while os.getppid() == int(parent):
+            time.sleep(1.0)
+        os._exit(0)
 
-def _end_with_parent(parent: int) -> None:
-    """Wait until the parent is gone, however it went, and end then, in the middle of compiling too."""
-    while os.getppid() == parent:
-        time.sleep(1.0)
-    os._exit(0)
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def main() -> None:
     """Play whatever is asked for, until nobody asks any more."""
-    threading.Thread(target=_end_with_parent, args=(int(sys.argv[1]),), daemon=True).start()
+    end_with(sys.argv[1])
     if not SWITCHED_OFF:
         os.nice(GENTLY)
         play_guest(FIRST)

@@ -187,9 +187,10 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _on_http)
 
 
-def _request_id(request: Request) -> str:
-    visit = request.scope.get(VISIT)
-    return visit.id if visit is not None else ""
+def _told(request: Request, status: int, detail: str, **more: Any) -> Response:
+    """Return a problem as the answer to a request."""
+    id, path = request.scope[VISIT].id, request.scope["path"]
+    return problem_response(status, cut(detail, LONGEST_DETAIL), id, path=path, **more)
 
 
 def status_of(error: DruthersError) -> int:
@@ -199,20 +200,17 @@ def status_of(error: DruthersError) -> int:
 
 async def _on_ours(request: Request, error: Exception) -> Response:
     assert isinstance(error, DruthersError)
-    status, request_id, kind = status_of(error), _request_id(request), type(error).__name__
+    status, kind = status_of(error), type(error).__name__
     if status == 503:
         # The message of a store may name hosts and files: it stays here.
-        _log.warning("%s: %s", kind, error, extra={"request": request_id})
+        _log.warning("%s: %s", kind, error, extra={"request": request.scope[VISIT].id})
         detail = str(error) if isinstance(error, ReadingFailure) else out_of_reach(error)
-        wait = {"Retry-After": "1"}
-        return problem_response(status, detail, request_id, kind=kind, headers=wait, path=request.scope["path"])
+        return _told(request, status, detail, kind=kind, headers={"Retry-After": "1"})
     if status == 500:
         raise error
     mistakes = [{"where": "body", "why": cut(line)} for line in getattr(error, "problems", ())[:MOST]]
     first = str(error).partition("\n")[0] if mistakes else str(error)
-    return problem_response(
-        status, cut(first, LONGEST_DETAIL), request_id, kind=kind, mistakes=mistakes, path=request.scope["path"]
-    )
+    return _told(request, status, first, kind=kind, mistakes=mistakes)
 
 
 def out_of_reach(error: DruthersError) -> str:
@@ -240,14 +238,12 @@ async def _on_invalid(request: Request, error: Exception) -> Response:
     count = "1 mistake" if len(found) == 1 else f"{len(found)} mistakes"
     told = f", the first {MOST} of which are told" if len(found) > MOST else ""
     detail = f"a request must follow the description at /openapi.json, but this one has {count}{told}"
-    return problem_response(
-        422, detail, _request_id(request), kind="InvalidRequest", mistakes=mistakes, path=request.scope["path"]
-    )
+    return _told(request, 422, detail, kind="InvalidRequest", mistakes=mistakes)
 
 
 async def _on_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    detail, headers = cut(str(error.detail), LONGEST_DETAIL), dict(error.headers or {})
+    detail, headers = str(error.detail), error.headers
     if not isinstance(error, Problem):
         if error.status_code == 404:
             detail = "a path must be one of those at /openapi.json, but nothing is at this one"
@@ -255,9 +251,7 @@ async def _on_http(request: Request, error: Exception) -> Response:
             allowed = _allowed(request)
             headers = {"Allow": ", ".join(allowed)}
             detail = f"this path takes {' or '.join(allowed)}, but got {cut(request.method, 20)}"
-    return problem_response(
-        error.status_code, detail, _request_id(request), headers=headers, path=request.scope["path"]
-    )
+    return _told(request, error.status_code, detail, headers=headers)
 
 
 def _allowed(request: Request) -> list[str]:

@@ -1,10 +1,9 @@
 """Readers: threads that read what users say and do nothing else, so that a slow parser keeps nobody else waiting."""
 
 import asyncio
-import contextlib
 import threading
 from collections.abc import Callable
-from functools import partial
+from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
@@ -24,18 +23,18 @@ class Readers:
 
     def __init__(self, threads: int, seconds: float) -> None:
         self.seconds = seconds
-        self._waiting: SimpleQueue[tuple[Callable[[], Any], asyncio.Future[Any]] | None] = SimpleQueue()
+        self._waiting: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
         self._threads = [threading.Thread(target=self._work, name="reader", daemon=True) for _ in range(threads)]
         for thread in self._threads:
             thread.start()
 
     async def read(self, question: Callable[[], T]) -> T:
         """Return what reading a text gives, or raise `ReadingFailure`."""
-        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        future: Future[T] = Future()
         self._waiting.put((question, future))
         try:
             async with asyncio.timeout(self.seconds):
-                return await future
+                return await asyncio.wrap_future(future)
         except TimeoutError:
             raise ReadingFailure(
                 f"a sentence must be read within {self.seconds:g} s, but this one was not, and is not heard;"
@@ -50,16 +49,9 @@ class Readers:
     def _work(self) -> None:
         while (asked := self._waiting.get()) is not None:
             question, future = asked
-            if future.done():  # nobody waits any more
+            if not future.set_running_or_notify_cancel():  # nobody waits any more
                 continue
             try:
-                settle = partial(future.set_result, question())
+                future.set_result(question())
             except Exception as problem:
-                settle = partial(future.set_exception, problem)
-            with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
-                future.get_loop().call_soon_threadsafe(_unless_done, future, settle)
-
-
-def _unless_done(future: asyncio.Future[Any], settle: partial[None]) -> None:
-    if not future.done():
-        settle()
+                future.set_exception(problem)

@@ -21,9 +21,8 @@ from druthers.catalogs import Catalog, Item
 from druthers.errors import Contradiction, DruthersError, StoreFailure, UnknownArm, UnknownOutcome
 from druthers.service import answers
 from druthers.service.desk import Desk
-from druthers.service.guards import Json, visit_of
+from druthers.service.guards import Json, Routes, link, takes, visit_of
 from druthers.service.problems import LONGEST_DETAIL, Problem, cut, malformed_entry, status_of
-from druthers.service.routing import Routes, link, takes
 from druthers.service.schemas import ID, Malformed, MigrationRequest, Schemas
 from druthers.service.settings import Settings
 
@@ -85,15 +84,11 @@ class Handlers:
     async def learn(self, decision: str, body: Any) -> dict[str, Any]:
         """Take in feedback."""
         rewards = told(body.rewards)
-        return await self._taken(
+        return await self.taken(
             feedback(self.ask, decision, item=body.item, rewards=rewards, utility=body.utility, id=body.id)
         )
 
-    async def choose(self, decision: str, body: Any) -> dict[str, Any]:
-        """Take in a choice."""
-        return await self._taken(pick(self.ask, decision, body.picked, offer=body.offer))
-
-    async def _taken(self, operation: Operation[Learned] | Operation[Picked]) -> dict[str, Any]:
+    async def taken(self, operation: Operation[Learned] | Operation[Picked]) -> dict[str, Any]:
         """Take in what came of a decision, and count what it was."""
         try:
             taken: Learned | Picked = await self.desk.run(operation)
@@ -179,10 +174,9 @@ def _users(desk: Desk, handlers: Handlers, bodies: Schemas) -> Routes:
         return Json((await desk.run(desk.operations.correct(user, **told(body)))).as_dict())
 
     @routes.delete("/{user}", role="admin", problems=[404], status_code=204, response_class=Response)
-    async def erase(user: UserId) -> Response:
+    async def erase(user: UserId) -> None:
         """Erase a person from journal, saved states and memory; what was learned about items stays."""
         await desk.run(desk.operations.forget(user))
-        return Response(status_code=204)
 
     return routes
 
@@ -200,7 +194,7 @@ def _decisions(desk: Desk, handlers: Handlers, bodies: Schemas) -> Routes:
     @takes(bodies.choice)
     async def choose(decision: DecisionId, body: Any) -> Response:
         """Tell which item was picked, or that none was; repeating it is safe, changing it is not."""
-        return Json(await handlers.choose(decision, body))
+        return Json(await handlers.taken(pick(desk.operations, decision, body.picked, offer=body.offer)))
 
     @routes.get("/{decision}", role="read", problems=[404], response_model=answers.DecidedAnswer)
     async def look(decision: DecisionId) -> Response:
@@ -293,10 +287,9 @@ def _items(desk: Desk, handlers: Handlers, bodies: Schemas) -> Routes:
         return Json(content, 201 if new else 200)
 
     @routes.delete("/items/{item}", role="admin", problems=[404], status_code=204, response_class=Response)
-    async def retire(item: ItemId) -> Response:
+    async def retire(item: ItemId) -> None:
         """Take an item out: it is recommended no more."""
         await desk.run(desk.operations.retire_item(item))
-        return Response(status_code=204)
 
     return routes
 

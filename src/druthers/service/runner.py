@@ -1,7 +1,6 @@
 """A process that plays one experiment and tells how far it is, a line of JSON at a time; it ends with its parent."""
 
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from druthers.errors import Contradiction, DruthersError
+from druthers.service.player import end_with, start
 
 FEW = 100  # rounds that are played sooner as plain Python than the kernels are compiled
 
@@ -17,7 +17,7 @@ class Runner:
     """The experiment that is being played, if one is: one at a time, in a process of its own."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self.told: dict[str, Any] | None = None
 
     @property
@@ -29,16 +29,13 @@ class Runner:
         """Play an experiment into a folder."""
         if self.running:
             raise Contradiction("one experiment is played at a time, and one is; wait for its end, or stop it")
-        command = [sys.executable, "-m", "druthers.service.runner", name, str(runs), str(horizon), str(folder)]
         self.told = {"name": name, "stage": "starting", "done": 0, "total": 0, "problem": None}
         plain = {"NUMBA_DISABLE_JIT": "1"} if runs * horizon <= FEW else {}
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **plain}
-        )
+        self._process = start("druthers.service.runner", name, str(runs), str(horizon), str(folder), **plain)
         threading.Thread(target=self._follow, args=(self._process, self.told), daemon=True).start()
 
     @staticmethod
-    def _follow(process: subprocess.Popen[str], told: dict[str, Any]) -> None:
+    def _follow(process: subprocess.Popen[bytes], told: dict[str, Any]) -> None:
         assert process.stdout is not None
         for line in process.stdout:
             told |= json.loads(line)
@@ -56,7 +53,7 @@ class Runner:
             self._process.wait()
 
 
-def main(name: str, runs: str, horizon: str, folder: str) -> None:
+def main(parent: str, name: str, runs: str, horizon: str, folder: str) -> None:
     """Play an experiment, and write its report."""
     from druthers.engines import Progress
     from druthers.experiments import load_experiment, run_experiment
@@ -68,7 +65,7 @@ def main(name: str, runs: str, horizon: str, folder: str) -> None:
     def watch(progress: Progress) -> None:
         tell(stage=progress.stage, done=progress.done, total=progress.total)
 
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with(parent)
     try:
         experiment = load_experiment(name).with_settings({"runs": int(runs), "horizon": int(horizon)})
         results = run_experiment(experiment, folder, workers=1, watch=watch)
@@ -77,11 +74,6 @@ def main(name: str, runs: str, horizon: str, folder: str) -> None:
         tell(stage="done")
     except DruthersError as problem:
         tell(stage="failed", problem=str(problem))
-
-
-def _end_with_parent() -> None:
-    sys.stdin.read()
-    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -56,11 +56,10 @@ def whole(low: int, high: int) -> Law:
 
 def number(low: float, high: float) -> Law:
     """Return the law of numbers in a range."""
-
-    def holds(value: object) -> bool:
-        return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
-
-    return Law(holds, f"a number from {low:g} to {high:g}")
+    return Law(
+        lambda value: isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high,
+        f"a number from {low:g} to {high:g}",
+    )
 
 
 FLAG = Law(lambda value: isinstance(value, bool), "true or false")

@@ -20,7 +20,6 @@ Work: TypeAlias = Callable[[socket, Connection], None]
 LOOK_SECONDS = 0.5
 # Seconds until a process that died is started again; twice as many each time until it is ready.
 LEAST_PAUSE, MOST_PAUSE = 0.5, 30.0
-READY = ""
 
 _log = logging.getLogger(NAME)
 # Processes share nothing with their parent but what they are given: threads and databases do not survive a fork.
@@ -94,25 +93,23 @@ class Worker:
     def _listen(self) -> None:
         try:
             while self.line.poll():
-                kind, told = self.line.recv()
-                if told == READY:
+                self.problem = self.line.recv()
+                if self.problem is None:
                     self.was_ready, self.pause = True, LEAST_PAUSE
-                else:
-                    self.problem = InvalidSetting(told) if kind == "refused" else StoreFailure(told)
         except (EOFError, OSError):
             pass  # it is gone, or about to be
 
 
 def tell_ready(line: Connection) -> None:
     """Tell the parent that this process serves, and end with the parent from now on."""
-    line.send(("ready", READY))
+    line.send(None)
     threading.Thread(target=_end_with_parent, args=(line,), daemon=True).start()
 
 
 def tell_problem(line: Connection, problem: DruthersError) -> None:
     """Tell the parent why this process cannot serve."""
-    kind = "refused" if isinstance(problem, ValueError | KeyError) else "failed"
-    line.send((kind, str(problem) or type(problem).__name__))
+    kind = InvalidSetting if isinstance(problem, ValueError | KeyError) else StoreFailure
+    line.send(kind(str(problem) or type(problem).__name__))
 
 
 def _end_with_parent(line: Connection) -> None:

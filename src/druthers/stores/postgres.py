@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from druthers.errors import InvalidSetting, StoreFailure, UnknownOutcome, needs
 from druthers.stores.base import Event
+from druthers.stores.queries import SEALS, first_schema
 from druthers.stores.rows import Row, bounded
-from druthers.stores.schema import SEALS, first_schema
 from druthers.stores.sql import Cursor, Link, SQLStore
 
 if TYPE_CHECKING:
@@ -58,7 +58,10 @@ PERSONAL = {
 ENTRIES = """
     SELECT count(*), coalesce(sum(hashtext("{0}")::bigint), 0) FROM druthers_events WHERE "{0}" IS NOT NULL
 """
-LOCK = "SELECT pg_advisory_xact_lock(7237970109966541117 # (%s::regclass)::oid::bigint)"
+# Each table has a lock by its number; one that is not there yet has none, and making it is guarded by another number.
+LOCK = """
+    SELECT pg_advisory_xact_lock(7237970109966541117 # coalesce(to_regclass(%s::text), 'pg_class')::oid::bigint)
+"""
 # A password with one of these signs would be taken for something else, and shown as that in an error.
 URL = re.compile(r"postgres(ql)?://([^@/?#]*@)?[^@?#]*(\?[^@#]*)?")
 
@@ -146,9 +149,6 @@ class PostgresStore(SQLStore):
         return f"{type(self).__name__}('postgresql://{user}{shown['host']}{port}/{shown['dbname']}')"
 
     def _query(self, connection: Any, *queries: tuple[str, Sequence[Any]]) -> list[list[tuple[Any, ...]]]:
-        if len(queries) == 1:
-            [(query, values)] = queries
-            return [connection.execute(_marked(query), values).fetchall()]
         with connection.pipeline():
             cursors = [connection.execute(_marked(query), values) for query, values in queries]
         return [cursor.fetchall() for cursor in cursors]
@@ -158,9 +158,7 @@ class PostgresStore(SQLStore):
         """Begin a transaction that waits for others on these tables; each table has a lock of its own."""
         with self._using(self._writer) as connection, connection.transaction(), connection.cursor() as cursor:
             for table in tables:
-                # A table that is not there yet has no number; making it is guarded by a number of its own.
-                known = cursor.execute("SELECT to_regclass(%s)::text", (table,)).fetchall()[0][0]
-                cursor.execute(LOCK, (known or "pg_class",))
+                cursor.execute(LOCK, (table,))
             yield _Marking(cursor)
 
     def _add(

@@ -55,11 +55,12 @@ def _encode_one(event: Event) -> Row:
         None if event.user is None else check_text("user", event.user),
         None if event.about is None else check_text("about", event.about),
         None if event.key is None else check_text("key", event.key),
-        _mark(event.mark),
+        event.mark or secrets.token_hex(8),
         event.checksum,
     )
-    if event.checksum and event.checksum != DAMAGED and not HEX.fullmatch(event.checksum):
-        raise InvalidEvent(f"the checksum of an event must be 16 hex digits, but got {_shown(event.checksum)}")
+    for what, digits in (("mark", event.mark), ("checksum", "" if event.checksum == DAMAGED else event.checksum)):
+        if digits and not HEX.fullmatch(digits):
+            raise InvalidEvent(f"the {what} of an event must be 16 hex digits, but got {_shown(digits)}")
     return row if event.checksum else sealed(row)
 
 
@@ -90,26 +91,17 @@ def old_mark(position: int, at: float) -> str:
     return blake2b(f"{position} {at!r}".encode(), digest_size=8).hexdigest()
 
 
-def decode(
-    position: int,
-    kind: str,
-    body: str,
-    at: float,
-    user: str | None,
-    about: str | None,
-    key: str | None,
-    mark: str,
-    checksum: str,
-) -> Event:
+def decode(position: int, *values: Any) -> Event:
     """Return a row as an event, if it is one."""
+    row = Row(*values)
     try:
-        facts = json.loads(body)
+        facts = json.loads(row.body)
     except (TypeError, ValueError, RecursionError) as problem:
         raise DamagedEvent(f"the body of an event must be JSON, but that at {position} is not: {problem}") from None
-    texts = kind, user or "", about or "", key or "", mark, checksum
-    if type(facts) is not dict or type(at) is not float or any(type(text) is not str for text in texts):
+    texts = row.kind, row.user or "", row.about or "", row.key or "", row.mark, row.checksum
+    if type(facts) is not dict or type(row.at) is not float or any(type(text) is not str for text in texts):
         raise DamagedEvent(f"an event must hold a dict, a time and texts, but that at {position} is not whole")
-    return Event(kind, facts, at, user, about, key, position, mark, checksum)
+    return Event(row.kind, facts, *row[2:6], position, row.mark, row.checksum)
 
 
 def scrubbed(events: Sequence[Event], user: str, scrub: Callable[[Event], Event]) -> list[Row]:
@@ -159,12 +151,6 @@ def storable(text: str) -> bool:
 def bounded(number: int) -> int:
     """Return the nearest number that can be a position."""
     return min(max(number, 0), LAST)
-
-
-def _mark(mark: str) -> str:
-    if mark and not HEX.fullmatch(mark):
-        raise InvalidEvent(f"the mark of an event must be 16 hex digits, but got {_shown(mark)}")
-    return mark or secrets.token_hex(8)
 
 
 def _body(body: Any) -> str:

@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 from druthers.errors import StoreFailure, UnknownOutcome
 from druthers.stores.base import Event
+from druthers.stores.queries import SEALS, first_schema
 from druthers.stores.rows import Row, bounded
-from druthers.stores.schema import SEALS, first_schema
 from druthers.stores.sql import Cursor, Link, SQLStore
 
 ADD = """

@@ -3,10 +3,10 @@
 import hashlib
 import re
 from functools import cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import NamedTuple
 
+FILES = Path(__file__).with_name("files")
 VIEWS = ("/", "/demo", "/operate", "/lab")
 KINDS = {
     "css": "text/css; charset=utf-8",
@@ -39,8 +39,8 @@ def load() -> Site:
     >>> site.files["main.js"][0], f"/assets/{site.version}/main.js".encode() in site.document
     ('text/javascript; charset=utf-8', True)
     """
-    folder = files("druthers.web") / "files"
-    found = dict(sorted(_walk(folder, "")))
+    found = {path.relative_to(FILES).as_posix(): path.read_bytes() for path in FILES.rglob("*") if path.is_file()}
+    found = dict(sorted(found.items()))
     whole = hashlib.sha256()
     for path, content in found.items():
         whole.update(b"%s %d " % (path.encode(), len(content)) + content)
@@ -78,13 +78,3 @@ def script(*paths: str) -> str:
 
 # What ties modules together: imports, and the word or the line that exports.
 LINKS = re.compile(r"^(import .*\n|export default .*\n|export )", re.MULTILINE)
-
-
-def _walk(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
-    found = []
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            found += _walk(entry, f"{prefix}{entry.name}/")
-        else:
-            found.append((prefix + entry.name, entry.read_bytes()))
-    return found
