@@ -53,8 +53,8 @@ browser:
 	    { $(APT) install chromium || { $(APT) update && $(APT) install chromium; }; } > /dev/null 2>&1 < /dev/null; } || \
 	  echo "NO BROWSER: install chromium to have the page tested" >&2
 
-# By one process: what kernels share is then compiled once. With `make --jobs` all else is done meanwhile.
-kernels: $(CORE) ## compile ahead what the quick tests use
+# With `make --jobs`, types are checked and kernels run as plain Python meanwhile.
+kernels: $(CORE) ## compile ahead what the quick tests use, by two processes
 	@PYTHONPATH=src $(BIN)/python tests/compile_ahead.py
 
 test: kernels plain suite ## run the quick tests and the doctests, and the kernels once more as plain Python

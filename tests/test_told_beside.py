@@ -118,6 +118,17 @@ def test_a_limit_is_taken_back_by_its_number_and_unit(said):
     assert (reply.kind, card.limits, card.wished) == ("forget that", {}, ("comfort",))
 
 
+@pytest.mark.parametrize("name", ["brother", "brother-in-law"])
+def test_a_limit_is_taken_back_after_an_excuse(said, name):
+    reply, card = said("no more than 300 euros", f"Sorry, forget the 300 euros, my {name} is chipping in.")
+    assert (reply.kind, card.limits) == ("forget that", {})
+
+
+def test_the_last_one_that_somebody_bought_is_none_of_those_shown(said):
+    reply, _ = said("comfortable", "I've two left hands and the last flat-pack thing I bought ended in tears")
+    assert reply.kind not in ("taken", "feedback", "not that one")
+
+
 @pytest.mark.parametrize("text", ["a long guarantee", "the guarantee should be long", "a long warranty"])
 def test_a_guarantee_is_a_warranty(said, text):
     _, card = said(text)
@@ -125,7 +136,7 @@ def test_a_guarantee_is_a_warranty(said, text):
 
 
 def test_both_parts_of_an_order_are_heard(said):
-    _, card = said("a long guarantee first of all, and then it shouldn't be dear")
+    _, card = said("a long guarantee first of all, and then it shouldn't be too dear")
     assert card.wished == ("warranty", "price")
 
 

@@ -113,7 +113,7 @@ def with_name(text: str, start: int, end: int, attribute: Attribute) -> tuple[in
     linking = r"(?:\s*:|\s+(?:is|of|should be|must be|has to be|for|range))*\s*$"
     while (before := re.search(r"([^\W_]+)" + linking, text[:start])) and stem(before.group(1)) in attribute.words:
         start, linking = before.start(), r"\s+$"  # "playing time under an hour"
-    for way in ("bound_on", *["made_before"] * is_year(attribute.high), "held_before", "led_by_verb"):
+    for way in ("bound_on", "spending", *["made_before"] * is_year(attribute.high), "held_before", "led_by_verb"):
         start = lead.start() if (lead := ways(way).search(text[:start])) else start
     after = re.match(r"(?:'s?)?\s*(?:(?:of|for|in|as)\s+)?(?:(?:the|a|my)\s+)?([^\W_]+)", text[end:])
     if after and stem(after.group(1)) in attribute.words:
@@ -144,6 +144,8 @@ def meant(folded: str, quantity: Quantity) -> Quantity | None:
     """Return a number as it is meant: None if it is only hoped for, or said for a case that is not refused."""
     if is_soft(folded, quantity.start, quantity.end) or ways("only_if").match(folded[quantity.end :]):
         return None
+    if not quantity.bound and ways("story").search(clause_of(folded, quantity.start, quantity.end)):
+        return None  # "on six inches I was scrolling all day"
     if is_condition(folded, quantity.start):  # "if it takes longer than 90 minutes nobody will play it"
         if quantity.bound not in OTHER_WAY or not ways("refused").match(folded[quantity.end :]):
             return None

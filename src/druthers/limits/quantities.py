@@ -22,6 +22,8 @@ SINGLE = ("under", "below", "maximum", "above", "minimum")  # bounds in one word
 EITHER = re.compile(r"(\d+)\s+(?:or|oder|o|ou|of)\s+(\d+)(?![\d.,])")
 NEAR_BY = r"(?:(?!\b(?:or|else|if|because|and)\b)[\s\w]){0,25}"
 SMALLER = {"m": 100, "hour": 60, "euro": 100, "feet": 12}  # parts of a unit: "3 meters 20", "2 hours 30"
+OLDEST = 20  # of children whose age is told
+ALIKE = 1.5  # how many times as large a number is that is told of the same
 MOST = 50  # numbers that are looked at in one text
 
 
@@ -91,7 +93,8 @@ def find_quantities(text: str, *, signed: bool = False) -> list[Quantity]:
 def _shared(text: str, found: Sequence[Quantity]) -> list[Quantity]:
     """Return numbers, of which the other end of what was bounded has its unit: "at most 3 rooms but at least 2".
 
-    One that is bounded after it was told of is the same: "built for a 43 inch set, so 43 is the most".
+    One that is bounded after it was told of is the same: "built for a 43 inch set, so 43 is the most"; and one that
+    follows from it has its unit: "I weigh 108 kilos, so it must be made for at least 115".
     """
     shared: list[Quantity] = []
     for one in found:
@@ -102,6 +105,10 @@ def _shared(text: str, found: Sequence[Quantity]) -> list[Quantity]:
         if last is not None and last.units and not one.units and OTHER_WAY.get(last.bound) == one.bound:
             sound = (one.numbers[0] <= last.numbers[0]) == (one.bound == "min")
             if sound and re.fullmatch(r"\s*[a-z]*\s*,?\s*(?:(?:but|and|yet|also)\s+)+", text[last.end : one.start]):
+                alike = replace(one, units=last.units)
+        if last is not None and last.unit and not (last.bound or one.units) and one.bound in OTHER_WAY:
+            near = last.numbers[0] / ALIKE <= one.numbers[0] <= last.numbers[0] * ALIKE
+            if near and re.search(r"\b(?:so|therefore|hence)\b[^.;!?]*$", text[last.end : one.start]):
                 alike = replace(one, units=last.units)
         shared.append(alike)
     return shared
@@ -165,6 +172,8 @@ def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
     article = match.group(1) in ("a", "an")  # "within a week" says one, "for a week" does not; "one" hardly ever
     if re.match(r"\s*(?:ago|later|earlier|before last)\b", text[end:]) and not bound:  # a story
         return None
+    if bound in OTHER_WAY and not units_ and value < OLDEST and ways("of_an_age").search(text[:start]):
+        return None  # "two kids under ten"
     if match.group(1) == "one" and not units_ and pattern(r"\s*<of_one>").match(text[end:]):
         return None  # "fast over one that's perfect"
     told = bound or (units_ and not article) or aged or held or turned

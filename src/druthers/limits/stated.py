@@ -284,11 +284,12 @@ def _ahead(links: Sequence[str], place: int) -> Sequence[str]:
 
 
 def _denied(run: Sequence[Stated], links: Sequence[str], folded: str) -> list[bool]:
-    """Tell which of them are denied: "no plastic or metal", but not "no bar and a pool", nor "no bar, a pool"."""
+    """Tell which of them are denied: "no plastic or metal", but not "no bar and a pool", nor "no bar, only a pool"."""
     denied = [isinstance(run[0].limit, dict)]
     for place, link in enumerate(links):
         own = isinstance(run[place + 1].limit, dict)
-        bare = re.search(r"\b(?:an?|the)\s+$", folded[run[place].end : run[place + 1].start]) is None
+        between, whole = (folded[run[place].end : at] for at in (run[place + 1].start, run[place + 1].end))
+        bare = not (re.search(r"\b(?:an?|the)\s+$", between) or re.search(r"\b(?:only|just|rather)\b", whole))
         goes_on = link == "or" or (link == "and" and bare) or (link == "," and bare and bool(_ahead(links, place)))
         denied.append(own or (denied[-1] and goes_on and not isinstance(run[place + 1].limit, bool)))
     return denied

@@ -135,7 +135,8 @@ class Words:
                     _add(table, words, Mention(*spoken, doubtful=term.doubtful))
         own: set[tuple[str, ...]] = set()
         for index, objective in enumerate(objectives):
-            for text in (objective.name, *objective.synonyms):
+            too = read_data("small_words.toml")["called_too"].get(objective.name, "")
+            for text in (objective.name, *objective.synonyms, *split(too)):
                 own.add(words_of(text))
                 self._add_own(index, text, objectives)
         self._give_heads(objectives)
