@@ -60,7 +60,9 @@ def carry_out(
         except (OSError, DamagedState, KeyError, TypeError, InvalidSetting):
             continue  # nothing whole was kept of it
     left = [place for place in range(len(parts)) if place not in kept]
-    if left:
+    if not left:
+        watch(Progress(stage, len(kept), len(parts)))
+    else:
         with chosen as at_work:
             prepare(at_work, left)
             watch(Progress(stage, len(kept), len(parts)))
