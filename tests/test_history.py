@@ -195,7 +195,7 @@ def truths(seeds, others, **options):
 OTHERS = {"random": ("random", {}), "greedy": (POLICY, {"exploration": 0.0})}
 
 
-@pytest.mark.parametrize("policy", [POLICY, "fisher-pqucb"])
+@pytest.mark.parametrize("policy", [POLICY, pytest.param("fisher-pqucb", marks=pytest.mark.slow)])
 def test_the_policy_that_made_a_journal_agrees_with_it(policy):
     assert min(agreements(range(100, 106), policy).values()) >= 5
 
