@@ -148,7 +148,7 @@ def test_services_go_on_with_the_catalog_that_a_command_changed(command, tmp_pat
     assert one.ask("DELETE", "/v1/users/eve")[0] == 204
     wider = replace(INNS, objectives=[*INNS.objectives, Objective("wifi", low=0, high=100)])
     wider.save(tmp_path / "wider.toml")
-    update = ["catalog", "update", str(tmp_path / "wider.toml"), "--store", where, "--apply"]
+    update = ["catalog", "apply", str(tmp_path / "wider.toml"), "--to", where]
     assert CliRunner().invoke(app, update).exit_code == 0
 
     def follows(client):
