@@ -86,8 +86,10 @@ class Told:
     A deferred decision may never have been shown.
     """
 
-    # Many are kept.
-    __slots__ = "asked beside context count deferred ids items position rewards user utilities".split()  # noqa: SIM905
+    __slots__ = (
+        *("asked", "beside", "context", "count", "deferred", "ids", "items", "position", "rewards", "user"),
+        "utilities",
+    )
 
     def __init__(self, decision: Event) -> None:
         self.user = decision.user

@@ -105,7 +105,7 @@ class Understanding:
                 return replace(other, rejected=tuple(sorted(set(rejected) - set(other.places))))
             wish = other if other.kind in STATED else Message(Kind.REJECT)
             return Message(Kind.REJECT, rejected, reading=wish.reading, limits=wish.limits)
-        numbered = ways("forgets_number").match(said.plain)  # "forget the 90 euros"
+        numbered = re.match(r"(?:forget|scrap|drop)\b.*\d", said.core)  # "sorry, forget the 90 euros"
         if numbered or (ways("what_was_said").search(said.plain) and whole_words("forget").search(said.plain)):
             back = find_taken_back(Kind.FORGET_THAT, said, self.parser, self.limits)
             if back is not None and (back.forgotten or said.has("forget_last")):

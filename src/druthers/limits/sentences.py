@@ -78,12 +78,10 @@ class LimitReader:
         """Return the limits that a text states or takes back."""
         index, folded = self.index, clauses.in_clauses(fold(text[:MOST_LETTERS]))
         turns = spans(r"\b<instead_of_before>\b", folded)
-        for unsaid, group in (
-            (find_denials, 0),
-            (ways("meant_so").finditer, "not"),
-        ):  # "I meant under 250, not under 200"
-            gone = [match.span(group) for match in unsaid(folded)]
-            folded, text = blanked(folded, *gone), blanked(text, *gone)
+        unsaid = [match.span() for match in find_denials(folded)]
+        folded, text = blanked(folded, *unsaid), blanked(text, *unsaid)
+        unsaid = [match.span("not") for match in ways("meant_so").finditer(folded)]  # "I meant 250, not 200"
+        folded, text = blanked(folded, *unsaid), blanked(text, *unsaid)
         folded = blanked(folded, *spans("<all_the_same>", folded))
         nothings = find_nothings(folded, text, index)
         folded = cleared(folded, nothings)

@@ -100,7 +100,7 @@ class Chooser(Memory):
     def choose(
         self,
         user: Hashable,
-        offer: Iterable[Hashable] | None = None,
+        offer: Iterable[Hashable] | Places | None = None,
         size: int = 1,
         *,
         shift: Mapping[Hashable, float] | None = None,
@@ -188,7 +188,7 @@ class Chooser(Memory):
         """
         require_promises(shift, floors)
         if size == 1 and not (self.exploration or floors):
-            return self.choose(user, offer, size, shift=shift)  # type: ignore[arg-type]
+            return self.choose(user, offer, size, shift=shift)
         ids, rows = self._offered(offer, size, user)
         slate, out, n_equal = self._slate_of(user, ids, rows, size, shift, floors)
         if slate is None:
