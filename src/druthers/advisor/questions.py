@@ -162,7 +162,7 @@ def flags_asked(text: str, reader: LimitReader) -> Where:
     """Return what there is or not of which a question names each part, if only by a family: "which deliver?"."""
     asked = spoken_words(text)
     flags = set(reader.index.flags.values())
-    family = {name: True for name in flags if all(asks_for(part, asked) for part in telling_stems(name))}
+    family = {name: reader.index.there(name) for name in flags if all(asks_for(part, asked) for part in telling_stems(name))}
     return reader.flags_in(text) or family
 
 

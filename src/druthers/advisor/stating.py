@@ -144,7 +144,7 @@ def flag_asked(text: str, reader: LimitReader, parser: Parser) -> Where:
         return {}
     found = [_likeliest(text, names, (), one) for one in (Table(), encoder) if one]
     likeness, ahead, name = max(found)
-    return {name: True} if likeness >= ASKED and ahead >= AHEAD else {}
+    return {name: reader.index.there(name)} if likeness >= ASKED and ahead >= AHEAD else {}
 
 
 def flags_meant(text: str, reading: Reading, limits: Limits, reader: LimitReader, parser: Parser) -> Limits:
@@ -169,7 +169,7 @@ def flags_meant(text: str, reading: Reading, limits: Limits, reader: LimitReader
             continue
         likeness, ahead, name = _likeliest(clause, names, others, encoder)
         if likeness >= MEANT and ahead >= AHEAD:
-            found.setdefault(name, Stated(name, True, clause, start, end))
+            found.setdefault(name, Stated(name, reader.index.there(name), clause, start, end))
     stated = (*limits.stated, *found.values())
     lost = tuple(one for one in limits.unmatched if not any(one in each.text for each in found.values()))
     rest = blanked(limits.rest, *(one.span for one in found.values()))

@@ -40,6 +40,7 @@ FIRST_DATED = 1000  # the earliest year of a column that is called like one
 SIZES = frozenset({"inch", "inches", "cm", "mm"})
 ROOMS = frozenset({"room", "bedroom", "bathroom"})  # which are no square meters, unless their size is told
 SIZED = frozenset({"size", "area", "space", "sqm", "m2", "sqft"})
+COUNTING = frozenset({"count", "cnt", "number", "num", "nr", "qty", "of", "free"})  # "windowCount", "places_free"
 MANY = 100.0  # of what is counted, from which on it is rather measured
 FEW = 20  # different whole numbers of something that is counted, such as rooms
 
@@ -96,7 +97,7 @@ class Attribute:
     def of_people(self) -> bool:
         """Whether it counts those whom it holds, by its name."""
         crowd = words("crowd") if self.end == "max" else frozenset()  # "maxKids"
-        return self.whole and not self.words.isdisjoint({*table()["hints"]["people"], *crowd})
+        return self.whole and not self.words.isdisjoint({*table()["hints"]["people"], *words("beds"), *crowd})
 
     @cached_property
     def end(self) -> str:
@@ -141,6 +142,18 @@ class Attribute:
     def each(self) -> frozenset[str]:
         """What it is told by, in its name: the kid, of a price per kid."""
         return frozenset(stem(word) for word in re.findall(r"\bper (\w+)", in_words(self.name).casefold()))
+
+    @property
+    def thing(self) -> str:
+        """What it tells the number of, by its name: the windows of a window count."""
+        return " ".join(part for part in stems(self.name) if part not in COUNTING)
+
+    @property
+    def counts_things(self) -> bool:
+        """Whether it is called a count of something that may be missing."""
+        spoken = stems(self.name)
+        many = not COUNTING.isdisjoint(spoken) or (spoken and in_words(self.name).casefold().split()[-1] != spoken[-1])
+        return bool(many and self.thing) and self.counted and self.low == 0.0 and self.high <= MANY and not self.units
 
     def counts(self, said: Sequence[str]) -> bool:
         """Tell whether it is named like one of the words that may be a unit, or like a word for the same."""
@@ -270,7 +283,7 @@ class Attribute:
             return {"max" if self.less_is_better else "min": numbers[0]}
         if quantity.unit in SIZES and not self.counted:  # screens of 17 inches have 17.3
             return {"min": plain_number(round(0.97 * numbers[0], 6)), "max": plain_number(round(1.03 * numbers[0], 6))}
-        if quantity.measure == "area" or hinted("roomy", self.about):
+        if quantity.measure == "area" or hinted("roomy", self.about) or (quantity.of_people and self.of_people):
             return {"min": numbers[0]}
         if not self.counted or not isinstance(numbers[0], int):
             return None

@@ -192,7 +192,10 @@ def _bounded(text: str, match: re.Match[str], clocks: Mapping[str, Clock]) -> It
     lasts = ways("open_till").search(text[: match.start()])
     opened = ways("opens_by").search(text[: bound.start])
     way, beyond, word = bound.way, bound.beyond and not lasts, ""
-    if lasts or bound.lasting:
+    if opened and not (way or lasts or opened["not"]) and re.search(r"\bat\s*$", text[: match.start()]):
+        yield from _open_at(text, match, clocks, bound.start)
+        return
+    if lasts or bound.lasting or ways("come_late").search(text[: match.start()]):
         way, word = "min", "clos"
     elif opened:  # "open by 7", but "open after 10 pm", "not open after 10 pm"
         word = "clos" if bound.way == "min" or opened["not"] else "open"
@@ -205,6 +208,17 @@ def _bounded(text: str, match: re.Match[str], clocks: Mapping[str, Clock]) -> It
         time += 1 / 60 if way == "min" else -1 / 60
     if 0 <= time <= 24:
         yield Stated(name, {way: clocks[name].told(time)}, "", lasts.start() if lasts else bound.start, bound.end)
+
+
+def _open_at(text: str, match: re.Match[str], clocks: Mapping[str, Clock], start: int) -> Iterator[Stated]:
+    """Return the limits that something is open at a time: it opens by then, and closes no earlier."""
+    time, ends = _time(match), [("open", "max"), ("clos", "min")]
+    if not ways("is_open").search(text[: match.start()]):  # "they have to open at 7"
+        ends.pop()
+    found = [(name, way) for word, way in ends for name in clocks if word in name.casefold()]
+    for name, way in found if time is not None else ():
+        hours = clocks[found[0][0]].read(time, _is_said(match))
+        yield Stated(name, {way: clocks[name].told(hours)}, "", start, match.end())
 
 
 def _meant(text: str, clocks: Mapping[str, Clock], word: str = "") -> str:

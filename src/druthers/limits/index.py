@@ -54,6 +54,7 @@ class Index:
         self.clocks: dict[str, Clock] = {}
         self.opening: dict[str, dict[str, tuple[float, float]]] = {}
         self.lists: set[str] = set()
+        self.countable: set[str] = set()  # numbers of things that may be missing
         self.kinds: dict[Key, dict[str, Any]] = {}
         self.heads: dict[Key, dict[str, Any]] = {}
         self.without: dict[Key, dict[str, Any]] = {}  # "gluten free", by what it is free of
@@ -71,7 +72,7 @@ class Index:
             column = columns.column(name)
             kinds = column.kinds
             if all(isinstance(canonical(kind), bool) for kind in kinds):
-                own |= self._know_flag(name, taken)
+                own |= self._know_flag(name, taken, name)
             elif kinds and all(is_day(str(kind)) for kind in kinds):
                 self.days[name] = sorted(map(str, kinds))
                 for spelled, inside in by_month(self.days[name]).items():
@@ -87,6 +88,9 @@ class Index:
                         self.values.setdefault((spelled,), {})[name] = kind
             elif np.isfinite(column.numbers).sum() >= 0.9 * column.known.sum():
                 self.attributes.append(Attribute.of_detail(name, column.numbers, columns.names))
+                if self.attributes[-1].counts_things:  # "with a window", of how many there are
+                    self.countable.add(name)
+                    self._know_flag(self.attributes[-1].thing, taken, name)
                 if "floor" in self.attributes[-1].words:  # "the ground floor"
                     floors = {number for number in kinds if not isinstance(number, bool)}
                     levels = enumerate(("ground", *table()["ordinals"]))
@@ -133,9 +137,13 @@ class Index:
             add(self.kinds, firsts(kinds, taken | general, general | set(stems(name))), name)
         return own
 
-    def _know_flag(self, name: str, taken: set[str]) -> set[Key]:
+    def there(self, name: str, *, there: bool = True) -> Any:
+        """Return the limit that something must be there, or must not: of what is counted, one at least or none."""
+        return ({"min": 1} if there else {"max": 0}) if name in self.countable else there
+
+    def _know_flag(self, called: str, taken: set[str], name: str) -> set[Key]:
         """Learn what a detail of yes and no is called; return its own names."""
-        parts = tuple(stems(name))
+        parts = tuple(stems(called))
         core = tuple(part for part in parts if part not in words("flag_verbs"))
         known: set[Key] = {parts} if not core or (len(core) == 1 and core[0] in taken) else {parts, core}
         if len(parts) > 1 and parts[0] not in taken | words("flag_verbs"):
@@ -146,6 +154,9 @@ class Index:
             known |= {(parts[0], "s", *parts[1:])}
         if "24h" in parts or "24" in parts:
             known |= set(also_called()["24h"])
+        if not words("requiring").isdisjoint(parts):  # "I'm not going to paint it", of what needs painting
+            verbs = [part.removesuffix("ing") for part in core if part.endswith("ing") and len(part) > 6]
+            known |= {(form,) for verb in verbs for form in (verb, f"{verb}e") if form not in taken}
         made = parts[0].removesuffix("ed")
         if len(parts) == 1 and made != parts[0] and len(made) > 3:  # "I need a seat", of what is seated
             known |= {(one,) for one in (made, f"{made}e", f"{made}ing") if one not in taken}
@@ -154,6 +165,9 @@ class Index:
         if parts[-1] == "free" and len(parts) > 1:  # "no steps", of what is step-free
             for bad in (parts[:-1], *also_called().get(" ".join(parts[:-1]), ())):
                 self.without.setdefault(bad, {})[name] = True
+        if parts[-1].endswith("less") and len(parts[-1]) > len("unless"):  # "no cord", of what is cordless
+            for lacking in ((parts[-1][:-4],), *also_called().get(parts[-1][:-4], ())):
+                self.without.setdefault(lacking, {})[name] = True
         if day := next(
             (part for part in parts if part in WEEK or (len(parts) == 2 and part in words("dayparts") - taken)), ""
         ):  # "works on Sundays"
@@ -166,8 +180,8 @@ class Index:
             ways = [(*head, link) for head in ((), parts[:1]) for link in FOR]
             fits = [(*way, *whose, *thing) for way in ways for whose in ((), ("my",), ("our",)) for thing in things]
             known |= {one for one in fits if parts[1] in one and one[-1] == parts[-1]}
-        called = fits + [other for one in known for other in also_called().get(" ".join(one), ())]
-        self.flags = dict.fromkeys(called, name) | self.flags | dict.fromkeys(known, name)
+        others = fits + [other for one in known for other in also_called().get(" ".join(one), ())]
+        self.flags = dict.fromkeys(others, name) | self.flags | dict.fromkeys(known, name)
         return known
 
     @cached_property

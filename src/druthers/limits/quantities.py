@@ -67,7 +67,7 @@ def find_quantities(text: str, *, signed: bool = False) -> list[Quantity]:
     """
     found: list[Quantity] = []
     number = rf"(?:(?<!\S)-(?=\d))?{ANY_NUMBER}" if signed else ANY_NUMBER
-    for match in islice(pattern(rf"(?<![\w.,])({number})(?:\s*(<to>|<and>|up to)\s*({number}))?").finditer(text), MOST):
+    for match in islice(pattern(rf"(?<![\w.,])({number})(?:\s*(<to>|<and>|up to)<hedge>({number}))?").finditer(text), MOST):
         place = found[-1].end if found else 0
         if match.start() < place:
             continue
@@ -148,6 +148,7 @@ def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
     measured = {units().get(unit, ("",))[0] for unit in units_}
     turned_round = False
     scarce = measured & {"distance", "time", "mass"} and ways("scarce", "gap_of").search(before)
+    scarce = scarce or (measured == {"money"} and ways("owned").search(before))
     if not bound and units_ and (scarce or pattern(r"\s*<too_much>\b|<not_beyond>").match(text[end:])):
         bound = "max"
     elif not bound and (people or (units_ and units_[0] in units() and ways("led_by_verb").search(before))):
@@ -268,7 +269,7 @@ def _units(text: str, number: str, end: int) -> tuple[tuple[str, ...], int]:
             near = next(iter(get_close_matches(word, units(), n=1, cutoff=0.85)), word)
             word = near if near[0] == word[0] and near[-1] == word[-1] else word  # students are no "Stunden"
         long = len(word) > 3 and not ways("no_unit").fullmatch(word)
-        if word in units() or long or word == "us" or word in table()["crowd"]:
+        if word in units() or long or word == "us" or word in table()["crowd"] or word in table()["short_units"]:
             found.append(word)
         if word in units() or word in table()["hints"]["people"]:
             end += after.end()

@@ -128,7 +128,7 @@ class LimitReader:
     def flags_in(self, text: str) -> Where:
         """Return the flags that a question names, in whatever words around them: "do any do house calls?"."""
         spoken = set(stems(fold(text)))
-        return {name: True for key, name in self.index.flags.items() if spoken.issuperset(key)}
+        return {name: self.index.there(name) for key, name in self.index.flags.items() if spoken.issuperset(key)}
 
     def _spread(self, folded: str, text: str) -> list[Stated]:
         """Return flags whose words stand apart: "the first talk has to be free"."""
@@ -138,7 +138,7 @@ class LimitReader:
             unneeded = pattern("<unneeded>").search(clause_of(folded, start, end))
             if not piece.is_idle() and "?" not in folded[end:] and not unneeded:
                 negated, _ = self._denied(before, text)
-                found.append(Stated(name, negated is None, text[start:end], start, end))
+                found.append(Stated(name, self.index.there(name, there=negated is None), text[start:end], start, end))
         return found
 
     def usual(self, text: str) -> list[Stated]:
@@ -208,7 +208,7 @@ class LimitReader:
             return None
         piece.negated = negated
         if key in index.flags and out and not negated:  # "cats are out of the question"
-            return piece.stated(index.flags[key], False, None, out)
+            return piece.stated(index.flags[key], index.there(index.flags[key], there=False), None, out)
         if key in index.flags:
             return self._flag(index.flags[key], piece)
         if key in index.without and key not in index.values:  # "I can't eat gluten"
@@ -320,7 +320,7 @@ class LimitReader:
             return None
         if negated and words("letting") & set(called) and piece.led("not_mine"):
             return None
-        return piece.stated(name, negated is None and free is None, lead, follow)
+        return piece.stated(name, self.index.there(name, there=negated is None and free is None), lead, follow)
 
 
 def _must(after: str, negated: re.Match[str] | None) -> re.Match[str] | None:
