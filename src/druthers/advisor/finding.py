@@ -230,7 +230,7 @@ def not_shown(turn: Turn) -> str:
 def _facts(turn: Turn, item: Item) -> str:
     """Return what was asked about an item, or all that is known where nothing is that was asked for."""
     facts, where = _known(item), _asked_values(turn, item)
-    asks = yes_or_no(turn.text)
+    asks = yes_or_no(turn.text) and not ways("seen_again").fullmatch(turn.plain)
     names = [turn.message.detail] if turn.message.detail else _asked_names(turn, item)
     answer, told = "", list(dict.fromkeys((*names, *where)))
     # "Is it open on Mondays?" is not answered by yes where it is closed on Mondays: the fact alone is told.

@@ -110,6 +110,10 @@ class Understanding:
             back = find_taken_back(Kind.FORGET_THAT, said, self.parser, self.limits)
             if back is not None and (back.forgotten or said.has("forget_last")):
                 return back
+        if len(said.places) == 1 and ways("seen_again").fullmatch(said.plain):
+            return Message(Kind.DETAIL, said.places, reading=self.parser.read(""))
+        if was_better := ways("was_better").match(said.plain):
+            return self.read(text[was_better.end() :], context)
         asked = find_question(said, self.parser, self.limits, self.columns, self._named(said))
         return self._begun(said, asked or find_verdict(said, self.parser) or self._likeliest(said))
 
