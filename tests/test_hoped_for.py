@@ -3,6 +3,7 @@
 import pytest
 
 from druthers.advisor import Advisor
+from druthers.catalogs import Catalog
 
 
 @pytest.fixture(scope="module")
@@ -87,3 +88,41 @@ def test_what_was_better_is_not_turned_down(talk, text):
 def test_what_is_turned_down_is_gone(talk, text):
     first = talk("cheap and clean").recommendation.items[0].name
     assert f"Without {first}" in talk(text).text
+
+
+PHONES = {
+    "name": "phones",
+    "objectives": [
+        {"name": "price", "description": "Price in euros.", "low": 20, "high": 400, "less_is_better": True},
+        {"name": "comfort", "description": "How comfortable they are.", "low": 0, "high": 10},
+    ],
+    "items": [
+        {
+            "id": f"p{n}",
+            "values": {"price": 30 + 30 * n, "comfort": n % 7 + 2},
+            "details": {"wireless": n % 2 == 0, "weight": 100 + 10 * n},
+        }
+        for n in range(12)
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def phones():
+    with Advisor(Catalog.from_content(PHONES), parser="lexicon") as advisor:
+        yield advisor
+
+
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [
+        ("wireless obviously", {"wireless": True}),
+        ("definitely wireless", {"wireless": True}),
+        ("wireless, of course, and comfy", {"wireless": True}),
+        ("comfy, tops 150", {"price": {"max": 150}}),
+        ("tops 150 euros", {"price": {"max": 150}}),
+    ],
+)
+def test_short_words_limit(phones, request, text, limits):
+    phones.message(request.node.name, text)
+    assert phones.preference(request.node.name).limits == limits
