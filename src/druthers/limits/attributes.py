@@ -362,6 +362,8 @@ def find_attribute(
         spanned = year is not None and quantity.bound in ("", "range") and year.spans(quantity)  # "2022-2024"
         if year is not None and (spanned or (quantity.bound and not paid)):
             return year
+        if year is None and ways("of_a_year").search(clause):
+            return None  # "newer than 2018", where no year is known
     if quantity.bound and not quantity.units and not pattern(r"\b<clock>\s+(?:\d|<numbers>\b)").search(clause):
         return _price_or_so(quantity, attributes, prices)
     return None
