@@ -155,7 +155,7 @@ class Index:
         if "24h" in parts or "24" in parts:
             known |= set(also_called()["24h"])
         if not words("requiring").isdisjoint(parts):  # "I'm not going to paint it", of what needs painting
-            verbs = [part.removesuffix("ing") for part in core if part.endswith("ing") and len(part) > 6]
+            verbs = [part.removesuffix("ing") for part in core if part.endswith("ing") and len(part) > 5]
             known |= {(form,) for verb in verbs for form in (verb, f"{verb}e") if form not in taken}
         made = parts[0].removesuffix("ed")
         if len(parts) == 1 and made != parts[0] and len(made) > 3:  # "I need a seat", of what is seated
