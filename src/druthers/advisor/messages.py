@@ -57,7 +57,7 @@ class Opinion(NamedTuple):
 
     @property
     def utility(self) -> float:
-        """The verdict, or the mean of all, in which what is felt of the whole counts twice: "I like it but it's dear"."""
+        """The verdict, or the mean of all, in which the whole counts twice: "I like it but it's dear"."""
         told = [*self.whole, *self.whole, *self.aspects.values()] if self.verdict is None else [self.verdict]
         return sum(told) / len(told)
 

@@ -161,8 +161,8 @@ def _allowed(said: Said, reader: LimitReader, columns: Columns) -> str:
 def flags_asked(text: str, reader: LimitReader) -> Where:
     """Return what there is or not of which a question names each part, if only by a family: "which deliver?"."""
     asked = spoken_words(text)
-    flags = set(reader.index.flags.values())
-    family = {name: reader.index.there(name) for name in flags if all(asks_for(part, asked) for part in telling_stems(name))}
+    flags, there = set(reader.index.flags.values()), reader.index.there
+    family = {name: there(name) for name in flags if all(asks_for(part, asked) for part in telling_stems(name))}
     return reader.flags_in(text) or family
 
 

@@ -130,8 +130,9 @@ def _about(folded: str, quantity: Quantity, index: Index, foreign: str) -> Attri
         before = [one for one in index.attributes if one.words & said and one.fits(quantity)]
         return find_attribute(quantity, before, folded, near) or found
     # "my mother had hers for thirty years"
-    bare = found is not None and not (named or found.end) and quantity.measure is not None
-    story = bare and found is not None and found.has_not(quantity)
+    # but "it is 250 km to the new flat"
+    load = found is not None and found.end and quantity.measure in ("mass", "distance")
+    story = found is not None and not (named or load) and quantity.measure is not None and found.has_not(quantity)
     return None if story else found
 
 

@@ -87,16 +87,7 @@ class Index:
                     for spelled in table()["months"][month_of(kind) - 1]:
                         self.values.setdefault((spelled,), {})[name] = kind
             elif np.isfinite(column.numbers).sum() >= 0.9 * column.known.sum():
-                self.attributes.append(Attribute.of_detail(name, column.numbers, columns.names))
-                if self.attributes[-1].counts_things:  # "with a window", of how many there are
-                    self.countable.add(name)
-                    self._know_flag(self.attributes[-1].thing, taken, name)
-                if "floor" in self.attributes[-1].words:  # "the ground floor"
-                    floors = {number for number in kinds if not isinstance(number, bool)}
-                    levels = enumerate(("ground", *table()["ordinals"]))
-                    self.values |= {(level, "floor"): {name: number} for number, level in levels if number in floors}
-                if (clock := Clock.of_numbers(name, column.numbers)) is not None:
-                    self.clocks[name] = clock
+                self._know_numbers(name, columns, taken)
             elif len(kinds) <= MOST_VALUES:
                 own |= self._know_texts(name, column, taken, general, said)
         for key in own & self.values.keys():  # a language "French" goes before what comes from France
@@ -108,6 +99,21 @@ class Index:
         }
         shorter = self.heads | self.kinds
         self.kinds = {key: owners for key, owners in shorter.items() if key not in {*self.values, *self.names}}
+
+    def _know_numbers(self, name: str, columns: Columns, taken: set[str]) -> None:
+        """Learn a detail that has numbers: what it measures or counts, and whether they are times of the day."""
+        column = columns.column(name)
+        kinds = column.kinds
+        self.attributes.append(Attribute.of_detail(name, column.numbers, columns.names))
+        if self.attributes[-1].counts_things:  # "with a window", of how many there are
+            self.countable.add(name)
+            self._know_flag(self.attributes[-1].thing, taken, name)
+        if "floor" in self.attributes[-1].words:  # "the ground floor"
+            floors = {number for number in kinds if not isinstance(number, bool)}
+            levels = enumerate(("ground", *table()["ordinals"]))
+            self.values |= {(level, "floor"): {name: number} for number, level in levels if number in floors}
+        if (clock := Clock.of_numbers(name, column.numbers)) is not None:
+            self.clocks[name] = clock
 
     def _know_texts(self, name: str, column: Column, taken: set[str], general: set[str], said: Vocabulary) -> set[Key]:
         """Learn the texts of a detail, and what else they are called; return these texts."""
@@ -155,7 +161,7 @@ class Index:
         if "24h" in parts or "24" in parts:
             known |= set(also_called()["24h"])
         if not words("requiring").isdisjoint(parts):  # "I'm not going to paint it", of what needs painting
-            verbs = [part.removesuffix("ing") for part in core if part.endswith("ing") and len(part) > 6]
+            verbs = [part.removesuffix("ing") for part in core if part.endswith("ing") and len(part) > 5]
             known |= {(form,) for verb in verbs for form in (verb, f"{verb}e") if form not in taken}
         made = parts[0].removesuffix("ed")
         if len(parts) == 1 and made != parts[0] and len(made) > 3:  # "I need a seat", of what is seated

@@ -67,7 +67,8 @@ def find_quantities(text: str, *, signed: bool = False) -> list[Quantity]:
     """
     found: list[Quantity] = []
     number = rf"(?:(?<!\S)-(?=\d))?{ANY_NUMBER}" if signed else ANY_NUMBER
-    for match in islice(pattern(rf"(?<![\w.,])({number})(?:\s*(<to>|<and>|up to)<hedge>({number}))?").finditer(text), MOST):
+    range_ = rf"(?<![\w.,])({number})(?:\s*(<to>|<and>|up to)<hedge>({number}))?"
+    for match in islice(pattern(range_).finditer(text), MOST):
         place = found[-1].end if found else 0
         if match.start() < place:
             continue
