@@ -216,7 +216,9 @@ def _open_at(text: str, match: re.Match[str], clocks: Mapping[str, Clock], start
     if not ways("is_open").search(text[: match.start()]):  # "they have to open at 7"
         ends.pop()
     found = [(name, way) for word, way in ends for name in clocks if word in name.casefold()]
-    for name, way in found if time is not None else ():
+    for name, way in found:
+        if time is None:
+            break
         hours = clocks[found[0][0]].read(time, _is_said(match))
         yield Stated(name, {way: clocks[name].told(hours)}, "", start, match.end())
 

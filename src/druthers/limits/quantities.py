@@ -149,8 +149,8 @@ def _quantity(text: str, match: re.Match[str], place: int) -> Quantity | None:
     measured = {units().get(unit, ("",))[0] for unit in units_}
     turned_round = False
     scarce = measured & {"distance", "time", "mass"} and ways("scarce", "gap_of").search(before)
-    scarce = scarce or (measured == {"money"} and ways("owned").search(before))
-    if not bound and units_ and (scarce or pattern(r"\s*<too_much>\b|<not_beyond>").match(text[end:])):
+    owned = measured == {"money"} and ways("owned").search(before)
+    if not bound and units_ and (scarce or owned or pattern(r"\s*<too_much>\b|<not_beyond>").match(text[end:])):
         bound = "max"
     elif not bound and (people or (units_ and units_[0] in units() and ways("led_by_verb").search(before))):
         bound = "need"
