@@ -96,6 +96,7 @@ def two_voices(x, y, anchors, variance, odds):
     return told, Rival(rival.estimate, rival.information, odds)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("seed", range(25))
 def test_readings_have_the_probability_of_the_utilities_under_them(seed):
     x, y, anchors, unit, odds = drawn_case(seed)
@@ -127,6 +128,7 @@ def test_readings_have_the_probability_of_the_utilities_under_them(seed):
     assert gain == pytest.approx(2.0 * (values.max() - plain - np.log(shares.max())), rel=1e-4, abs=1e-4)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("slack", [0.25, 4.0])
 def test_slack_adds_to_the_variance(slack):
     anchor = Likelihood(ridge=0.5, n_objectives=5).fit([(0, 1, 2, 3, 4), (1, 0, 2, 4, 3), (0, 2, 1, 3, 4)])
@@ -221,6 +223,7 @@ def test_fisher_ucb_hears_nothing():
     assert runs[0].regret[-1] == runs[1].regret[-1]
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("seed", range(4))
 def test_the_stated_belief_is_the_mixture_of_readings_without_slack(seed):
     """With one unit and one noise, by dense normal densities; what lies between readings stays in the covariance."""
