@@ -111,7 +111,6 @@ def test_what_kernels_call_is_compiled_as_part_of_them_alone():
     ("name", "one", "other"),
     [
         ("kernels", "part", "whole"),
-        ("kernels", "whole", "part"),
         *(
             pytest.param(name, "preference", "choose", marks=pytest.mark.slow)
             for name in ("prucb", "stated-ucb", "mo-pqucb", "fisher-pqucb-robust")

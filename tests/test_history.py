@@ -200,6 +200,7 @@ def test_the_policy_that_made_a_journal_agrees_with_it(policy):
     assert min(agreements(range(100, 106), policy).values()) >= 5
 
 
+@pytest.mark.slow
 def test_the_true_values_of_other_policies_are_within_their_intervals():
     assert min(truths(range(100, 104), OTHERS).values()) >= 3
 

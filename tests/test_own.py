@@ -107,7 +107,7 @@ def test_the_parts_of_contributing_keep_the_laws(borda, tmp_path):
 def test_the_environment_of_contributing_is_played(druthers, tmp_path):
     (tmp_path / "tastes.py").write_text(example("Tastes"))
     (tmp_path / "tastes.toml").write_text(re.search(r"```toml\n(.*?)```", CONTRIBUTING.read_text("utf-8"), re.S)[1])
-    words = ("--horizon", "50", "--runs", "2", "--policies", "s-ucb,random", "--workers", "1", "--json", "--no-figures")
+    words = ("--horizon", "50", "--runs", "2", "--policies", "s-ucb,random", "--workers", "1", "--json")
     code, out, err = druthers("run", "tastes.toml", *words)
     assert (code, err) == (0, "")
     assert len(json.loads(out)["policies"]) == 6  # each policy with each number of tastes

@@ -189,6 +189,7 @@ def test_only_liars_are_doubted():
         assert (policy.trust(user).word > 0.5) == (not tape.liars[user])
 
 
+@pytest.mark.slow
 def test_lies_cost_little_and_honesty_nothing():
     """Against hearing nothing, and against believing everything; the margins are several standard errors."""
     regrets = {}
