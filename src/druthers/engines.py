@@ -54,12 +54,9 @@ class Engine(Protocol):
 
 
 class Processes:
-    """Some processes of this machine; one that dies is replaced and its task done again.
+    """Some processes of this machine, one for each core by default; a single one works in this very process.
 
-    Parameters
-    ----------
-    workers
-        How many; one for each core by default. A single one works in this very process.
+    One that dies is replaced and its task done again.
     """
 
     def __init__(self, workers: int | None = None) -> None:

@@ -35,15 +35,7 @@ class InvalidOffer(DruthersError, ValueError):
 
 
 class NothingFits(InvalidOffer):
-    """No item is within the limits.
-
-    Parameters
-    ----------
-    message
-        Which limits, and which one to relax.
-    relaxations
-        What relaxing single limits would bring.
-    """
+    """No item is within the limits; `relaxations` are what relaxing single limits would bring."""
 
     def __init__(self, message: str, relaxations: Sequence[Any] = ()) -> None:
         super().__init__(message)
@@ -55,15 +47,7 @@ class InvalidExperiment(DruthersError, ValueError):
 
 
 class InvalidCatalog(DruthersError, ValueError):
-    """A catalog breaks its laws.
-
-    Parameters
-    ----------
-    message
-        What is wrong, every mistake on a line of its own.
-    problems
-        The mistakes, one by one.
-    """
+    """A catalog breaks its laws; `problems` are the mistakes one by one, each a line of the message."""
 
     def __init__(self, message: str, problems: Sequence[str] = ()) -> None:
         super().__init__(message)

@@ -83,24 +83,10 @@ def play_bench(
     workers: int | None = None,
     watch: Watch = unwatched,
 ) -> Bench:
-    """Play the benchmark, or go on with it.
+    """Play the benchmark, or go on with it: finished parts are kept in the folder, and in the end the results.
 
-    Parameters
-    ----------
-    studies
-        Names of studies where data sets are kept, or folders.
-    folder
-        Where finished parts are kept as they come in, and in the end the results.
-    orders
-        Number of random orders of arrival, the same for everybody.
-    n_people
-        Only so many people of each study, for a quick look.
-    only
-        Which players.
-    workers
-        How many processes; one for each core by default.
-    watch
-        Told how far it is.
+    Studies are names where data sets are kept, or folders; of each only so many people may play, for a quick look.
+    People arrive in so many random orders, the same for every player.
     """
     for name in only:
         if name not in PLAYERS:

@@ -192,12 +192,7 @@ class Scalarized(
 ):
     """One number as reward, for agents that want one: the utility the user felt, or a fixed weighing of the vector.
 
-    Parameters
-    ----------
-    env
-        A `PreferenceBandit`, wrapped or not.
-    weights
-        One weight per objective; None for the utility, in which every user's own weights are at work.
+    Without weights, one per objective, it is the utility, in which every user's own weights are at work.
     """
 
     def __init__(self, env: gymnasium.Env[Observation, np.int64], weights: Any = None) -> None:

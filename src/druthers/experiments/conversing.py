@@ -53,18 +53,8 @@ def converse(
     What is said in a round follows from the round, the ranking and whether it is vague. So settings that agree in these
     share their texts, and differences between settings are paired.
 
-    Parameters
-    ----------
-    experiment
-        What to play; its users speak in every round.
-    folder
-        Where texts, replies and results are kept; the same call goes on from what is there.
-    simulators
-        Who writes and who reads.
-    batch
-        How many texts are written and read before they are kept.
-    engine, workers, watch
-        As in `run_experiment`.
+    Users must speak in every round. Texts, replies and results are kept in the folder, texts batch by batch, and the
+    same call goes on from what is there.
     """
     require(batch >= 1, "a batch must hold at least one text", batch)
     place, rows = Path(folder), experiment.rows()

@@ -15,15 +15,7 @@ from druthers.web import script, text_of
 
 
 def write_report(results: Sequence[Results], path: str | Path) -> None:
-    """Write the results of some experiments as one interactive page.
-
-    Parameters
-    ----------
-    results
-        What came of the experiments, in the order of the page.
-    path
-        Where the page goes; its folder is made if it is not there.
-    """
+    """Write the results of some experiments as one interactive page; its folder is made if it is not there."""
     experiments = [content_of(each) for each in results]
     for number, experiment in enumerate(experiments, 1):
         twins = sum(other["name"] == experiment["name"] for other in experiments)

@@ -51,16 +51,7 @@ def check(
 ) -> list[Checked]:
     """Check claims, all of them by default, with fixed seeds; the same call gives the same findings.
 
-    Parameters
-    ----------
-    names
-        Which claims.
-    fast
-        Smaller runs under the same rules.
-    workers
-        How many processes; 1 for none but this.
-    watch
-        Told of each part of the work that is done: a run of a game, or a claim.
+    `fast` runs are smaller, under the same rules. `watch` is told of each run of a game and each claim that is done.
     """
     wanted = list(CLAIMS) if names is None else names
     for name in wanted:

@@ -39,17 +39,11 @@ class Built:
 
 
 def build_catalog(path: Path, asked: Asked | None = None, *, like: Catalog | None = None) -> Built:
-    """Return the catalog of a table.
+    """Return the catalog of a table in CSV, Parquet or JSON; what is not `asked` is guessed from names and cells.
 
-    Parameters
-    ----------
-    path
-        CSV, Parquet or JSON: a row for each item; or a row for each rating of an item by a person, of which means are
-        taken, with how far they can be believed.
-    asked
-        What is known of the columns; the rest is guessed from names and cells.
-    like
-        An earlier catalog of the same things: its objectives stay as they are, but for ranges that became too narrow.
+    It has a row for each item; or a row for each rating of an item by a person, of which means are taken, with how far
+    they can be believed. Where an earlier catalog of the same things is given by `like`, its objectives stay as they
+    are, but for ranges that became too narrow.
     """
     sheet = read_sheet(path)
     asked = asked or Asked()
