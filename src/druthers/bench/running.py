@@ -4,7 +4,7 @@ import hashlib
 import inspect
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -99,7 +99,9 @@ def play_bench(
         for player in only
         for order in range(orders if PLAYERS[player].by_order else 1)
     ]
-    foretold = _played(sorted(tasks, key=_haste), None if folder is None else Path(folder), workers, watch)
+    # The longest first, so that cores finish together.
+    tasks.sort(key=lambda task: (task.player not in (CEILING, OURS), -task.people.slates.size))
+    foretold = _played(tasks, None if folder is None else Path(folder), workers, watch)
     told = {name: {player: score(these, foretold[name, player]) for player in only} for name, these in people.items()}
     bench = Bench(people, told, {"orders": orders, "people_of_each": n_people})
     if folder is not None:
@@ -138,20 +140,18 @@ def _played(
 ) -> dict[tuple[str, str], list[Floats]]:
     """Return what is foretold by study and player, order by order, from files of earlier runs where these are whole."""
     parts = [Part(task, _path(task, folder), f"{task.study} {task.player}") for task in tasks]
-
-    def unpack(task: Task, kept: Mapping[str, Any]) -> Floats:
-        return check(task.people, kept["outcome"])
-
     foretold: dict[tuple[str, str], list[Floats]] = defaultdict(list)
-    played = carry_out("foretelling", play, parts, workers=workers, watch=watch, unpack=unpack)
+    played = carry_out(
+        "foretelling",
+        play,
+        parts,
+        workers=workers,
+        watch=watch,
+        unpack=lambda task, kept: check(task.people, kept["outcome"]),
+    )
     for task, told in zip(tasks, played, strict=True):
         foretold[task.study, task.player].append(told)
     return foretold
-
-
-def _haste(task: Task) -> tuple[bool, int]:
-    """Return what to sort tasks by: the longest first, so that cores finish together."""
-    return task.player not in (CEILING, OURS), -task.people.slates.size
 
 
 def _path(task: Task, folder: Path | None) -> Path | None:

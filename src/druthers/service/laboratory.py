@@ -112,9 +112,8 @@ def make_laboratory(settings: Settings) -> tuple[Routes, Runner]:
         names = experiment_names()
         if body.experiment not in names:
             raise Problem(404, f"an experiment must be one that comes along; {choices(body.experiment, names)}")
-        runner.start(
-            body.experiment, body.runs, body.horizon, results / f"{body.experiment}-{body.runs}x{body.horizon}"
-        )
+        folder = results / f"{body.experiment}-{body.runs}x{body.horizon}"
+        runner.start(body.experiment, body.runs, body.horizon, folder)
         return Json(runner.told, 202)
 
     @routes.delete("/runs", role="admin", status_code=204, response_class=Response)

@@ -40,10 +40,8 @@ class Runner:
         for line in process.stdout:
             told |= json.loads(line)
         if process.wait() and told["stage"] != "stopped":
-            told |= {
-                "stage": "failed",
-                "problem": told["problem"] or f"its process ended with code {process.returncode}",
-            }
+            problem = told["problem"] or f"its process ended with code {process.returncode}"
+            told |= {"stage": "failed", "problem": problem}
 
     def stop(self) -> None:
         """End what is being played; what was finished of it is kept."""
