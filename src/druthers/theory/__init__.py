@@ -7,7 +7,7 @@ import numpy as np
 
 from druthers.engines import Processes, Progress, Watch, unwatched
 from druthers.errors import UnknownName
-from druthers.theory import corruption, growth, instances, radii, words
+from druthers.theory import corruption, growth, instances, radii
 from druthers.theory.claims import FAILS, HOLDS, OPEN, Chart, Claim, Finding, Game, Line
 from druthers.theory.games import keep, play
 from druthers.types import Floats
@@ -18,9 +18,9 @@ COMPILED_LONGEST = "fisher-pqucb"
 CLAIMS: dict[str, Claim] = {
     claim.name: claim
     for claim in (
-        Claim.of(words.check_shift),
+        Claim.of(radii.check_shift),
         Claim.of(instances.check_queries_alone),
-        Claim.of(words.check_rate),
+        Claim.of(radii.check_rate),
         Claim.of(radii.check_radius),
         Claim.of(radii.check_noise),
         Claim.of(radii.check_radii),

@@ -11,9 +11,8 @@ from druthers.environments import Synthetic
 from druthers.errors import InvalidSetting, require
 from druthers.policies import make_policy
 from druthers.simulation import Run, simulate
-from druthers.theory.claims import Chart, mean_line
+from druthers.theory.claims import Chart, Interval, interval, mean_line
 from druthers.theory.games import our_bound
-from druthers.theory.statistics import Interval, interval
 
 ACCURACIES = (0.5, 0.25, 0.1)
 SEED = 30

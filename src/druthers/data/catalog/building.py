@@ -15,10 +15,9 @@ from druthers.data.catalog import roles
 from druthers.data.catalog.cells import DATE, FLAG, HALF, LIST, MOST, NUMBER, Cells, read_cells
 from druthers.data.catalog.identity import ids_of
 from druthers.data.catalog.measures import Mask, find_doubt, find_range, impossible, outliers
-from druthers.data.catalog.numerals import Hints
 from druthers.data.catalog.roles import COST, GAIN, Asked, Roles, direction, find_roles, has, is_called, tidy, tokens
 from druthers.data.catalog.sheets import FEW, SIGNS, Sheet, counted, few, read_sheet
-from druthers.data.catalog.units import PAID, is_told
+from druthers.data.catalog.units import PAID, Hints, is_told
 from druthers.data.reviews.estimates import means_of_items
 from druthers.data.reviews.reading import as_text
 from druthers.errors import InvalidSetting, choices

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from druthers.data.folders import FACTS, write_folder
-from druthers.data.people.packages import Shelf
-from druthers.data.people.studies import CARD, STUDIES, Study, make_card
+from druthers.data.people.studies import CARD, STUDIES, Shelf, Study, make_card
 from druthers.drafts import to_json
 from druthers.errors import InvalidSetting, UnknownName
 
