@@ -6,7 +6,7 @@ Each message states the law, then what arrived, then the way out where there is 
 import difflib
 import importlib
 import importlib.util
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 
@@ -144,6 +144,13 @@ class UnknownName(DruthersError, KeyError):
     def of(cls, kind: str, name: object, known: Iterable[str]) -> "UnknownName":
         """Say which names are known, and the nearest one."""
         return cls(f"unknown {kind} {name!r}; {choices(name, known)}")
+
+
+def require_known(kind: str, known: Collection[str], *names: object) -> None:
+    """Refuse a name that no registry holds."""
+    for name in names:
+        if name not in known:
+            raise UnknownName.of(kind, name, known)
 
 
 class UnknownUser(DruthersError, KeyError):

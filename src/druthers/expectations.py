@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from druthers.advisor import Advisor, Recommendation
 from druthers.advisor.reasons import LEARNED, WISHED
 from druthers.catalogs import Catalog
-from druthers.errors import DruthersError, InvalidExperiment, NothingFits, UnknownName
+from druthers.errors import DruthersError, InvalidExperiment, NothingFits, require_known
 from druthers.limits import Columns
 
 Verdict = tuple[bool, str]
@@ -349,8 +349,7 @@ def _expected(step: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _checked(exam: Exam, now: Any, check: str, given: Mapping[str, Any]) -> Verdict:
     known = [name for name in vars(Exam) if not name.startswith("_") and name not in ("play", "ids", "mean", "total")]
-    if check not in known:
-        raise UnknownName.of("check", check, known)
+    require_known("check", known, check)
     if isinstance(now, Shown) and not now.ids and check != "nothing_fits":
         return False, "nothing was recommended"
     passed, found = getattr(exam, check)(now, **given)

@@ -18,7 +18,7 @@ from druthers.bench.scoring import Told, arrival, check, compare, positions, sco
 from druthers.drafts import write_text
 from druthers.engines import Watch, unwatched
 from druthers.environments.people import People, read_people
-from druthers.errors import UnknownName, require
+from druthers.errors import require, require_known
 from druthers.experiments.keeping import Part, carry_out, part_path
 from druthers.types import Floats
 
@@ -88,9 +88,7 @@ def play_bench(
     Studies are names where data sets are kept, or folders; of each only so many people may play, for a quick look.
     People arrive in so many random orders, the same for every player.
     """
-    for name in only:
-        if name not in PLAYERS:
-            raise UnknownName.of("player", name, PLAYERS)
+    require_known("player", PLAYERS, *only)
     require(orders >= 1, "orders must be at least 1", orders)
     people = {Path(name).name: read_study(name, n_people) for name in studies}
     tasks = [

@@ -14,7 +14,7 @@ from druthers.cli import options
 from druthers.cli.options import argument, flag, load_named, named, option, read_setting
 from druthers.drafts import read_value, write_json
 from druthers.engines import Processes
-from druthers.errors import InvalidExperiment, UnknownName
+from druthers.errors import InvalidExperiment, require_known
 from druthers.experiments import Experiment, Paired, Results, experiment_names, load_experiment, paired, run_experiment
 from druthers.experiments.floors import floor_line
 from druthers.policies import POLICIES
@@ -141,9 +141,7 @@ def reproduce(
         druthers reproduce --data ~/data --only synthetic,tripadvisor
     """
     names = PAPER if only is None else named(only)
-    for name in names:
-        if name not in PAPER:
-            raise UnknownName.of("experiment of the paper", name, PAPER)
+    require_known("experiment of the paper", PAPER, *names)
     experiments = [load_named(name, data, runs=runs, seed=seed) for name in names]
     console = make_console(quiet)
     folder = out or Path("results") / "paper"

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from druthers._jit import kernel
 from druthers.environments.tape import Chunk, Seed, Tape
-from druthers.errors import UnknownName, require
+from druthers.errors import require, require_known
 from druthers.own import Part, settings
 from druthers.sampling import Adversary, sample_rankings
 from druthers.types import Floats, Integers
@@ -151,16 +151,15 @@ class Environment(Part):
     choice_noise: float = 1.0  # scale of the Gumbel noise in the utilities by which users pick, a conditional logit
 
     def __post_init__(self) -> None:
-        if self.feedback not in get_args(Feedback):
-            raise UnknownName.of("feedback", self.feedback, get_args(Feedback))
+        require_known("feedback", get_args(Feedback), self.feedback)
         for name, what in (("choice_noise", "scale"), ("reward_noise", "variance"), ("preference_noise", "variance")):
             value = getattr(self, name)
             require(0.0 <= value < np.inf, f"{name} is a {what} and must not be negative", value)
         self._require_shares("query_rate", "vagueness", "corruption", "liars")
         fits = not isinstance(self.length, str) or self.length == "random"
         require(fits, 'length must be a whole number, "random" or None', self.length)
-        if isinstance(self.permutation, str) and self.permutation not in ("fresh", *NAMED_PERMUTATIONS):
-            raise UnknownName.of("permutation", self.permutation, ("fresh", *NAMED_PERMUTATIONS))
+        if isinstance(self.permutation, str):
+            require_known("permutation", ("fresh", *NAMED_PERMUTATIONS), self.permutation)
 
     def _require_shares(self, *names: str) -> None:
         for name in names:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from druthers.errors import NoSupport, UnknownName, require
+from druthers.errors import NoSupport, require, require_known
 from druthers.evaluation.candidates import Candidate, Evaluated, make_candidate
 from druthers.evaluation.estimators import ESTIMATORS, LEAST_EFFECTIVE, Estimate, Evidence, Interval, estimate, interval
 from druthers.evaluation.following import Believed, believe
@@ -197,9 +197,7 @@ def evaluate(
     """
     names = list(dict.fromkeys(estimators))
     require(names, f"at least one estimator must be named, of {', '.join(ESTIMATORS)}", names)
-    for name in names:
-        if name not in ESTIMATORS:
-            raise UnknownName.of("estimator", name, ESTIMATORS)
+    require_known("estimator", ESTIMATORS, *names)
     for key, value in (("learn", learn), ("level", level)):
         require(0.0 <= value < 1.0, f"{key} is a share and must be at least 0 and below 1", value)
     candidate = make_candidate(log, policy, settings or {}, learn, seed)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers.engines import Processes, Progress, Watch, unwatched
-from druthers.errors import UnknownName
+from druthers.errors import require_known
 from druthers.theory import corruption, growth, instances, radii
 from druthers.theory.claims import FAILS, HOLDS, OPEN, Chart, Claim, Finding, Game, Line
 from druthers.theory.games import keep, play
@@ -54,9 +54,7 @@ def check(
     `fast` runs are smaller, under the same rules. `watch` is told of each run of a game and each claim that is done.
     """
     wanted = list(CLAIMS) if names is None else names
-    for name in wanted:
-        if name not in CLAIMS:
-            raise UnknownName.of("claim", name, CLAIMS)
+    require_known("claim", CLAIMS, *wanted)
     games = list(dict.fromkeys(game for name in wanted for game in CLAIMS[name].games(fast)))
     total = len(wanted) + sum(game.runs for game in games)
     found: dict[str, Finding] = {}
