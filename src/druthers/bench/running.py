@@ -103,7 +103,7 @@ def play_bench(
     told = {name: {player: score(these, foretold[name, player]) for player in only} for name, these in people.items()}
     bench = Bench(people, told, {"orders": orders, "people_of_each": n_people})
     if folder is not None:
-        write_results(bench.results(), Path(folder) / "results.json")
+        write_results(bench.results(), folder, "results.json")
     return bench
 
 
@@ -120,9 +120,10 @@ def read_study(name: str, n_people: int | None = None) -> People:
     return (people if n_people is None or n_people >= len(people) else people.part(range(n_people))).standardized()
 
 
-def write_results(results: dict[str, Any], path: Path) -> None:
-    """Write results as JSON, whole or not at all."""
-    write_text(path, json.dumps(results, indent=1, sort_keys=True) + "\n")
+def write_results(results: dict[str, Any], folder: str | Path | None, name: str) -> None:
+    """Write results as JSON into a folder, if there is one, whole or not at all."""
+    if folder is not None:
+        write_text(Path(folder) / name, json.dumps(results, indent=1, sort_keys=True) + "\n")
 
 
 def digest(people: People) -> str:

@@ -176,7 +176,10 @@ def compare(
     pairs: list[tuple[str, str, Paired]] = []
     if Path(first).is_dir() and Path(second).is_dir():
         ours, theirs = Results.load(first), Results.load(second)
-        _require_same_draws(ours, theirs)
+        for key in ("seed", "runs", "horizon"):
+            mine, other = getattr(ours.experiment, key), getattr(theirs.experiment, key)
+            if mine != other:
+                raise InvalidExperiment(f"paired results must have the same {key}, but got {mine} and {other}")
         for label in ours.labels:
             if label in theirs.labels:
                 difference = paired(ours.final_regret(label), theirs.final_regret(label), level)
@@ -291,10 +294,3 @@ def _best_setting(results: Results) -> str:
     spread = "" if error is None else f" ± {error:,.0f}"
     settings = ", ".join(f"{key} = {value}" for key, value in figures["varied"].items())
     return f"best: {figures['policy']} with {settings}: regret {figures['final_regret_mean']:,.0f}{spread}"
-
-
-def _require_same_draws(ours: Results, theirs: Results) -> None:
-    for key in ("seed", "runs", "horizon"):
-        first, second = getattr(ours.experiment, key), getattr(theirs.experiment, key)
-        if first != second:
-            raise InvalidExperiment(f"paired results must have the same {key}, but got {first} and {second}")
