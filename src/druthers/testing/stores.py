@@ -178,7 +178,8 @@ def check_a_refused_batch_changes_nothing(make: MakeStore) -> None:
     with make() as store:
         store.append([_event(1)])
         for parts in bad:
-            require_refused(InvalidEvent, partial(store.append, [_event(2), _event(**parts)]), f"taken: {parts}")
+            (part,) = parts
+            require_refused(InvalidEvent, partial(store.append, [_event(2), _event(**parts)]), f"taken: a bad {part}")
         assert _numbers(store.read()) == [1], "a refused batch left something behind"
         assert store.append([_event(2)]) == [2], "a refused batch used up positions"
 
