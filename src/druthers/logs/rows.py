@@ -34,19 +34,14 @@ MOST_NUMBERS = 50_000_000
 
 # Over sixty lines with its documentation: a log has many columns, and each is named where it is read.
 def from_rows(rows: Iterable[Mapping[str, Any]], objectives: Sequence[str]) -> Log:
-    """Make a log from decisions as plain values, in the order they were made.
+    """Make a log from decisions as plain values, in the order they were made, and the names of the objectives.
 
-    Parameters
-    ----------
-    rows
-        Each with `user`, `offer` (a list of arms) and `arm`, and where known `round` (else the row's number), `time`
-        (a datetime or ISO text; without a zone it is UTC), `ranking` (objectives by name or number, most important
-        first), `propensity`, `chances` (one for each offered arm), `reward` (a list with None for what is missing, or
-        by name), `utility`, `picked` (the arm that the user picked from the offer, None for none of these), `policy`
-        and `context` (what was so about the visit, by name: words, true or false, or numbers from -1 to 1; decisions
-        times different entries are 50 million at most).
-    objectives
-        Names of the objectives.
+    Each row has `user`, `offer` (a list of arms) and `arm`, and where known `round` (else the row's number), `time` (a
+    datetime or ISO text; without a zone it is UTC), `ranking` (objectives by name or number, most important first),
+    `propensity`, `chances` (one for each offered arm), `reward` (a list with None for what is missing, or by name),
+    `utility`, `picked` (the arm that the user picked from the offer, None for none of these), `policy` and `context`
+    (what was so about the visit, by name: words, true or false, or numbers from -1 to 1; decisions times different
+    entries are 50 million at most).
 
     Examples
     --------
@@ -185,7 +180,6 @@ def _time(number: int, value: Any) -> datetime | None:
         raise InvalidLog(f"a time must be a datetime or ISO text, but row {number} has {value!r}") from None
 
 
-# Over sixty lines: a log has twenty columns, and each is named where it is made.
 def record(policy: Policy, tape: Tape, objectives: Sequence[str] | None = None, label: str | None = None) -> Log:
     """Let a fresh policy play a tape by single steps and return the log of its decisions.
 
