@@ -17,9 +17,8 @@ from druthers.experiments import experiment_names, load_experiment
 from druthers.experiments.guest import MOST_ROUNDS, Guest
 from druthers.service.desk import Desk
 from druthers.service.guards import Json, Routes
-from druthers.service.player import Player
+from druthers.service.player import Player, Runner
 from druthers.service.problems import Problem
-from druthers.service.runner import Runner
 from druthers.service.schemas import Closed
 from druthers.service.settings import Settings
 
