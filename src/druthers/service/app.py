@@ -22,7 +22,7 @@ from druthers.advisor.updating import first_catalog
 from druthers.errors import DruthersError, InvalidSetting
 from druthers.service import problems
 from druthers.service.auth import Gate, Limiter
-from druthers.service.connections import BoundedProtocol, Bounds
+from druthers.service.connections import BoundedProtocol
 from druthers.service.desk import Desk
 from druthers.service.docs import describe
 from druthers.service.guards import Guard, unguarded
@@ -120,12 +120,7 @@ def _open(settings: Settings) -> tuple[Advisor, Ledger | None]:
 
 def server_options(settings: Settings) -> dict[str, Any]:
     """Return how uvicorn is to serve: with bounds on what connections may take."""
-    bounds = Bounds(
-        _allow_connections(settings.max_connections),
-        settings.max_header_bytes,
-        settings.max_body_bytes,
-        settings.arrival_seconds,
-    )
+    most = _allow_connections(settings.max_connections)
     return {
         "host": settings.host,
         "port": settings.port,
@@ -136,7 +131,7 @@ def server_options(settings: Settings) -> dict[str, Any]:
         "ws": "none",
         "proxy_headers": False,
         "loop": "uvloop",
-        "http": partial(BoundedProtocol, bounds=bounds),
+        "http": partial(BoundedProtocol, most=most, settings=settings),
         "timeout_graceful_shutdown": 10,
     }
 
