@@ -76,7 +76,7 @@ class Processes:
     ) -> None:
         if self._pool is not None:
             if kind is not None:  # what is half done is not waited for; Python 3.14 has `terminate_workers`
-                for process in list(self._pool._processes.values()):
+                for process in list((self._pool._processes or {}).values()):
                     process.terminate()
             self._pool.shutdown(cancel_futures=True)
 
