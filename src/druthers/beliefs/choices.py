@@ -10,35 +10,15 @@ import numpy as np
 
 from druthers._eigen import eigen
 from druthers._jit import kernel
-from druthers._matrices import (
-    add_product,
-    copy_vector,
-    factor,
-    inverse,
-    invert,
-    multiply,
-    sandwich,
-    softmax,
-    solve,
-    sum_of,
-)
-from druthers.beliefs.points import (
-    BLOCK,
-    add_shares,
-    point,
-    points_after,
-    points_needed,
-    proposal,
-    weigh_points,
-    weigh_shares,
-    widest_lead,
-    write_powers,
-)
+from druthers._matrices import copy_vector, factor, inverse, invert, multiply, sandwich, softmax, solve, sum_of
+from druthers.beliefs.points import point, points_after, points_needed, proposal, weigh_points, widest_lead
 from druthers.beliefs.whitening import leads_of
 from druthers.types import Floats, Integers
 
 # Where what is believed of a lead of the picked option has a variance above this, moments are those of the points.
 WIDE = 32.0
+# A lead counts as no farther than this from where points start: powers of e stay finite.
+FARTHEST = 300.0
 # A choice never tells more along one direction than this share of all there is to know: it keeps factors finite.
 MOST_TOLD = 1.0 - 1e-6
 # Half of the points for what will be picked, mirror images being the others.
@@ -186,33 +166,52 @@ def average_shares(mean: Floats, axes: Floats, start: Floats, steps: Floats, ave
     """Add p and pp' (its lower triangle), p the chances of the options not picked, at fixed points y = start + Wz.
 
     Each is weighed by how much likelier y is than it was to be proposed, relative to `start`; returns the weights.
-    A point and its mirror image share the products with z, and the powers of e: at the image they divide. Many points
-    go together, each in a column of its own until the end, so that vector instructions do all of it.
+    A point and its mirror image share the products with z, and the powers of e: at the image they divide. Nothing is
+    called within: that would take half of the time.
     """
     n_rows, size = axes.shape
-    slopes, tilt = np.zeros((n_rows, size)), np.empty(size)
-    add_product(axes, steps, slopes)
-    multiply(steps.T, start, tilt)
-    first, shares = np.empty(n_rows), np.empty((2, n_rows, BLOCK))
-    odds(mean, axes, np.zeros(size), first)
-    half = points_after(axes, first)
-    own = np.exp(-odds(mean, axes, start, first))
-    z, powers = np.empty((size, BLOCK)), np.empty((n_rows + 2, BLOCK))
-    weights, weight = np.empty(2 * half), np.empty((2, BLOCK))
-    sums = np.zeros((n_rows, n_rows + 1, BLOCK))
-    for begin in range(0, half, BLOCK):
-        for k in range(size):
-            for t in range(BLOCK):
-                z[k, t] = point(begin + t, k, half)
-        write_powers(slopes, tilt, steps, z, powers)
-        weigh_shares(first, own, powers, shares, weight)
-        add_shares(shares, weight, sums)
-        for t in range(BLOCK):
-            weights[2 * (begin + t)], weights[2 * (begin + t) + 1] = weight[0, t], weight[1, t]
+    slopes, tilt = np.zeros((n_rows, size)), np.zeros(size)
     for j in range(n_rows):
-        average[j] += sum_of(sums[j, n_rows])
-        for i in range(j + 1):
-            matrix[j, i] += sum_of(sums[j, i])
+        for k in range(size):
+            for i in range(k + 1):
+                slopes[j, k] += axes[j, i] * steps[i, k]
+    for k in range(size):
+        for i in range(k + 1):
+            tilt[k] += start[i] * steps[i, k]
+    z, grown, first, shares = np.empty(size), np.empty(n_rows), np.empty(n_rows), np.empty(n_rows)
+    odds(mean, axes, np.zeros(size), shares)
+    half = points_after(axes, shares)
+    own = np.exp(-odds(mean, axes, start, first))
+    weights = np.empty(2 * half)
+    for t in range(half):
+        level = tilted = 0.0
+        for k in range(size):
+            z[k] = point(t, k, half)
+            level += 0.5 * z[k] * z[k]
+            tilted += tilt[k] * z[k]
+        for i in range(size):
+            value = 0.0
+            for k in range(i, size):
+                value += steps[i, k] * z[k]
+            level -= 0.5 * value * value
+        for j in range(n_rows):
+            value = 0.0
+            for k in range(size):
+                value += slopes[j, k] * z[k]
+            grown[j] = np.exp(min(max(value, -FARTHEST), FARTHEST))
+        for mirrored in (False, True):
+            rest = own
+            for j in range(n_rows):
+                shares[j] = first[j] * grown[j] if mirrored else first[j] / grown[j]
+                rest += shares[j]
+            weight = np.exp(level + tilted if mirrored else level - tilted) / rest
+            weights[2 * t + mirrored] = weight
+            for j in range(n_rows):
+                shares[j] /= rest
+                share = weight * shares[j]
+                average[j] += share
+                for i in range(j + 1):
+                    matrix[j, i] += share * shares[i]
     return weights
 
 

@@ -135,11 +135,8 @@ def glance_site(outlook: Outlook, picked: int, site: Floats) -> None:
             for k in range(size):
                 values[many, k] = root * (rows[j, k] - average[k])
             many += 1
-        if many == 4 or (many > 0 and j == n_rows - 1):
-            for i in range(many, 4):  # four rows go together, and nothing is quicker than fewer
-                for k in range(size):
-                    values[i, k] = 0.0
-            add_squares(values, site)
+        if many == 4 or j == n_rows - 1:
+            add_squares(values[:many], site)
             many = 0
 
 
