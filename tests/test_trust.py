@@ -245,13 +245,15 @@ def naive_mixture(x, y, anchors, variance, odds):
     chances = (1.0 - SPIKE) * np.exp(-0.5 * (grid / SLAB) ** 2) / (SLAB * np.sqrt(2.0 * np.pi)) * (grid[1] - grid[0])
     logs, means, covariances = [], [], []
     # Noise has the chance of words at no weights at all; those of a person, or of somebody else, that of a normal law.
-    prior, (information, drawn) = (
-        0.5 * (np.eye(size) - 1.0 / size) + 1e-6 * np.eye(size),
-        naive_voices(anchors, 1.0, 0.0)[0][3:],
-    )
-    words = drawn @ np.linalg.solve(information + prior, drawn)
-    words -= np.linalg.slogdet(information + prior)[1] - np.linalg.slogdet(prior)[1]
-    odds_against = {0: 0.0, 1: AGAINST_LIES, 2: -odds, SILENT: AGAINST_LIES - np.log1p(np.exp(-0.5 * words))}
+    information, drawn = naive_voices(anchors, 1.0, 0.0)[0][3:]
+    chance = total = 0.0
+    for factor in (1 / 16, 1 / 4, 1, 4, 16):
+        prior = 0.5 * factor * (np.eye(size) - 1.0 / size) + 1e-6 * np.eye(size)
+        words = drawn @ np.linalg.solve(information + prior, drawn)
+        words -= np.linalg.slogdet(information + prior)[1] - np.linalg.slogdet(prior)[1]
+        chance += np.exp(-0.5 * np.log(factor) ** 2 + 0.5 * words)
+        total += np.exp(-0.5 * np.log(factor) ** 2)
+    odds_against = {0: 0.0, 1: AGAINST_LIES, 2: -odds, SILENT: AGAINST_LIES - np.log1p(total / chance)}
     for log_unit, chance in [*zip(grid, chances, strict=True), (0.0, SPIKE)]:
         unit = np.exp(log_unit)
         prior = 0.5 / unit**2 * (np.eye(size) - 1.0 / size) + 1e-6 * np.eye(size)
@@ -283,6 +285,19 @@ def test_words_themselves_show_that_they_are_noise():
         said[weights.any()] = reading_odds(told, rival, SILENT) - own_surprise(read_as(told, rival, SILENT))
     assert said[True] == pytest.approx(-AGAINST_LIES, abs=1e-6)
     assert said[False] > 1.0
+
+
+def test_words_of_someone_whose_weights_are_alike_are_no_noise():
+    """How far apart weights lie is not known before: a prior that is too wide does not silence honest words."""
+    odds = []
+    for seed in range(10):
+        rng, anchor = np.random.default_rng(seed), Likelihood(ridge=0.5, n_objectives=15)
+        weights = 0.3 * rng.normal(size=15)
+        for _ in range(60):
+            anchor.hear(np.argsort(-(weights + rng.gumbel(size=15))))
+        told, rival = two_voices(np.empty((0, 15)), np.empty(0), (anchor, anchor), 1.0, -np.inf)
+        odds.append(reading_odds(told, rival, SILENT) - own_surprise(read_as(told, rival, SILENT)))
+    assert np.median(odds) < 0.0
 
 
 def test_a_gate_that_closes_again_leaves_no_rival_behind():
