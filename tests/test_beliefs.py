@@ -48,6 +48,7 @@ def problem(seed, size, n_offered, scale=1.0):
     return rng.normal(size=size) * scale, covariance, rng.normal(size=(n_offered, size)), int(rng.integers(n_offered))
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize(("size", "n_offered"), [(1, 2), (1, 5), (2, 2), (2, 3), (2, 6), (3, 3), (3, 4)])
 def test_moments_after_a_choice_are_those_of_the_integral(seed, size, n_offered):
@@ -60,6 +61,7 @@ def test_moments_after_a_choice_are_those_of_the_integral(seed, size, n_offered)
     assert np.abs((found_spread - spread) / np.outer(deviations, deviations)).max() < 0.08
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("seed", range(4))
 def test_many_options_agree_with_many_points(seed):
     """K = 10, D = 8: against 2^17 points of a Sobol sequence, weighed by the chance of the choice."""
@@ -96,6 +98,7 @@ def test_a_wide_belief_takes_no_more_from_a_choice_than_it_tells(width, n_offere
         assert np.abs((found - after) / np.sqrt(np.diag(spread))).max() < (0.1 if n_offered < 30 else 0.2)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("seed", range(6))
 def test_predictions_are_averages_of_chances(seed):
     mean, covariance, offer, _ = problem(seed, 2 + seed % 2, 4)
@@ -109,6 +112,7 @@ def test_predictions_are_averages_of_chances(seed):
     assert chances.max() != pytest.approx(spread_out.max(), abs=1e-3)
 
 
+@pytest.mark.plain
 def test_none_of_these_is_one_more_option_worth_nothing():
     mean, covariance, offer, _ = problem(3, 4, 3)
     informations, pulls = np.zeros((2, 4, 4)), np.zeros((2, 4))
@@ -118,6 +122,8 @@ def test_none_of_these_is_one_more_option_worth_nothing():
     np.testing.assert_array_equal(pulls[0], pulls[1])
 
 
+@pytest.mark.plain
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # machine code does not warn
 @pytest.mark.parametrize(
     ("mean", "covariance"),
     [(0.0, -1.0), (np.nan, 1.0), (0.0, np.nan), (np.inf, 1.0)],
@@ -131,6 +137,7 @@ def test_a_choice_that_cannot_be_used_adds_nothing(mean, covariance, n_offered):
     np.testing.assert_array_equal(pull, np.ones(5))
 
 
+@pytest.mark.plain
 def test_one_option_or_equal_ones_tell_nothing():
     mean, covariance, offer, _ = problem(2, 3, 4)
     information, pull = np.zeros((3, 3)), np.zeros(3)
@@ -180,6 +187,7 @@ def test_intervals_hold_the_truth_after_320_choices(scale, sweeps):
     assert 0.85 < np.mean(inside) < 0.95
 
 
+@pytest.mark.plain
 def test_renewed_factors_stay_in_balance():
     """Sums over all factors remain sums, and a second sweep changes less than the first."""
     _, _, _, (information, pull, sites, pulls) = live(5, 4, 5, 30, 1.0, (30,))
@@ -190,12 +198,14 @@ def test_renewed_factors_stay_in_balance():
     assert np.abs(again - information).max() < 0.5 * np.abs(information - before).max()
 
 
+@pytest.mark.plain
 def test_points_are_spread_like_a_normal_law():
     assert np.abs(POINTS.mean(axis=0)).max() < 0.15
     assert np.abs(np.corrcoef(POINTS.T) - np.eye(POINTS.shape[1])).max() < 0.4
     assert np.abs(POINTS.std(axis=0) - 1.0).max() < 0.1
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("size", [1, 2, 5, 12, 40, 100])
 def test_eigenvalues_rebuild_the_matrix(size):
     root = np.random.default_rng(size).normal(size=(size, size))
@@ -206,6 +216,7 @@ def test_eigenvalues_rebuild_the_matrix(size):
     np.testing.assert_allclose(np.sort(values), np.linalg.eigvalsh(matrix), atol=1e-12)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 20, 40])
 @pytest.mark.parametrize("rank", [0, 1, 3, 40])
 def test_a_diagonal_form_carries_what_it_is_given(size, rank):
@@ -220,6 +231,7 @@ def test_a_diagonal_form_carries_what_it_is_given(size, rank):
     np.testing.assert_allclose(carried, turned @ few, atol=1e-10)
 
 
+@pytest.mark.plain
 def test_entries_next_to_nothing_are_rotated_away():
     matrix, values, vectors = np.diag([1.0, 2.0, 3.0]), np.empty(3), np.empty((3, 3))
     for k, i, common in ((0, 1, 1e-310), (0, 2, 0.5), (1, 2, -1e-200)):

@@ -375,7 +375,7 @@ def test_what_chance_put_there_and_what_is_not_known_are_said(visitor, server):
     ("width", "theme"),
     [
         (WIDTHS[0], "dark"),
-        (WIDTHS[-1], "light"),
+        pytest.param(WIDTHS[-1], "light", marks=pytest.mark.slow),
         pytest.param(WIDTHS[1], "light", marks=pytest.mark.slow),
         pytest.param(WIDTHS[-1], "dark", marks=pytest.mark.slow),
     ],

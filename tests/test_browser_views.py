@@ -91,6 +91,7 @@ def test_the_demo_plays_pauses_steps_and_ends(visitor):
     page.get_by_label("Fit the one that only listens").check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("label", "name", "value"),
     [
@@ -226,6 +227,7 @@ def test_an_experiment_is_started_watched_and_stopped(visitor, server):
     assert server.ask("GET", "/v1/lab")[1]["running"]["stage"] == "stopped"
 
 
+@pytest.mark.slow
 def test_an_experiment_is_watched_to_its_end_and_its_report_opened(visitor):
     page = visitor.open("/lab")
     page.get_by_role("combobox", name="Experiment").select_option("preference-error")
@@ -272,10 +274,9 @@ def look_at(visitor, width, theme, paths):
 LOOKS = list(itertools.product(WIDTHS, THEMES))
 
 
-# Each view once, narrow and dark or wide and light in turn; the slow test has all widths in all themes.
-@pytest.mark.parametrize(("first", "width", "theme"), [(0, WIDTHS[0], "dark"), (1, WIDTHS[-1], "light")])
-def test_every_view_fits_and_axe_finds_nothing(visitor, first, width, theme):
-    look_at(visitor, width, theme, PATHS[first::2])
+# Each view once, narrow and dark; the slow test has all widths in all themes.
+def test_every_view_fits_and_axe_finds_nothing(visitor):
+    look_at(visitor, WIDTHS[0], "dark", PATHS)
 
 
 @pytest.mark.slow
@@ -366,6 +367,7 @@ def test_a_report_is_printed_in_the_colors_of_paper(report):
     assert canvas.evaluate(INK, style.dark) == 0
 
 
+@pytest.mark.slow
 def test_axe_finds_nothing_in_a_report(report):
     for width, theme in LOOKS:
         page = report(width, theme)

@@ -13,8 +13,8 @@ from druthers.catalogs import Catalog
 from druthers.cli import app
 from druthers.data.catalog.building import build_catalog
 from druthers.data.catalog.cells import read_cells
-from druthers.data.catalog.numerals import Hints, decimal_mark
 from druthers.data.catalog.roles import Asked
+from druthers.data.catalog.units import Hints, decimal_mark
 from druthers.errors import InvalidSetting
 from druthers.limits import Columns, LimitReader
 

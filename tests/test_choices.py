@@ -153,10 +153,11 @@ def test_settings_of_environments_are_checked():
         Synthetic(choice_noise=-1.0)
 
 
-def test_a_log_of_choices_teaches_what_the_game_taught(tmp_path):
+@pytest.mark.parametrize("name", ["stated-ucb", pytest.param("fisher-pqucb", marks=pytest.mark.slow)])
+def test_a_log_of_choices_teaches_what_the_game_taught(tmp_path, name):
     """Recorded, written and read again, and followed: the policy ends with the knowledge of one that played."""
     tape = Synthetic(**SMALL, users_per_round=2, feedback="choice").tape(seed=2, horizon=60)
-    played, recorded = (make_policy("fisher-pqucb", n_objectives=4) for _ in range(2))
+    played, recorded = (make_policy(name, n_objectives=4) for _ in range(2))
     play_by_steps(played, tape)
     log = record(recorded, tape)
     assert same_state(played.state(), recorded.state())
@@ -165,7 +166,7 @@ def test_a_log_of_choices_teaches_what_the_game_taught(tmp_path):
     again = read_log(tmp_path / "log.parquet")
     assert [row["picked"] for row in again.rows()] == [row["picked"] for row in log.rows()]
     for kept in (log, again.select(slice(None))):
-        follower = make_policy("fisher-pqucb", n_objectives=4)
+        follower = make_policy(name, n_objectives=4)
         follower.add_arms(range(9))
         follower.add_users(range(3))
         follow(follower, kept, LEARN)

@@ -106,6 +106,7 @@ def twin(felt, context, usual):
     return mean, spread, noise[0]
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("seed", range(4))
 def test_shifts_are_those_of_a_dense_regression(seed):
     felt, context, usual = Felt(seed, shift=2.5), [1.0, -0.4], 0.9
@@ -143,7 +144,7 @@ def visits(policy, days=24, user="ada"):
     return policy
 
 
-@pytest.mark.parametrize("name", ["stated-ucb", "fisher-pqucb"])
+@pytest.mark.parametrize("name", ["stated-ucb", pytest.param("fisher-pqucb", marks=pytest.mark.slow)])
 def test_who_wants_something_else_on_weekends_gets_it(name):
     policy = visits(make_policy(name, n_objectives=2))
     with policy.in_context(WEEKEND):
@@ -163,7 +164,7 @@ def test_who_wants_something_else_on_weekends_gets_it(name):
     assert shifts["weekend"][0] > 0.1
 
 
-@pytest.mark.parametrize("name", ["stated-ucb", "fisher-pqucb"])
+@pytest.mark.parametrize("name", ["stated-ucb", pytest.param("fisher-pqucb", marks=pytest.mark.slow)])
 def test_shifts_of_arms_with_unknown_values_are_those_of_their_utilities(name):
     policy = visits(make_policy(name, n_objectives=2))
     policy.learn("shop", "new", [0.5, np.nan])
@@ -192,7 +193,7 @@ def test_without_a_context_nothing_changes():
         assert plain.export_user("ada") == told.export_user("ada")
 
 
-@pytest.mark.parametrize("name", ["stated-ucb", "fisher-pqucb"])
+@pytest.mark.parametrize("name", ["stated-ucb", pytest.param("fisher-pqucb", marks=pytest.mark.slow)])
 def test_as_long_as_no_shift_is_believed_beliefs_are_those_without_contexts(name):
     """Bit for bit: weights, averages over units in them, and utilities."""
     plain, told = (visits(make_policy(name, n_objectives=2), days=0) for _ in range(2))
@@ -210,7 +211,7 @@ def test_as_long_as_no_shift_is_believed_beliefs_are_those_without_contexts(name
     assert shifts == {}
 
 
-@pytest.mark.parametrize("name", ["stated-ucb", "fisher-pqucb"])
+@pytest.mark.parametrize("name", ["stated-ucb", pytest.param("fisher-pqucb", marks=pytest.mark.slow)])
 def test_what_was_felt_in_contexts_is_saved_moved_and_forgotten(name):
     policy = visits(make_policy(name, n_objectives=2))
     with policy.in_context(WEEKEND):
@@ -233,7 +234,7 @@ def test_what_was_felt_in_contexts_is_saved_moved_and_forgotten(name):
     assert Policy.from_state(older).shifts("ada") == {}
 
 
-@pytest.mark.parametrize("name", ["stated-ucb", "fisher-pqucb"])
+@pytest.mark.parametrize("name", ["stated-ucb", pytest.param("fisher-pqucb", marks=pytest.mark.slow)])
 def test_a_utility_is_revised_in_its_context(name):
     once, twice = (visits(make_policy(name, n_objectives=2), days=6) for _ in range(2))
     with once.in_context(WEEKEND):

@@ -14,6 +14,9 @@ from druthers.policies.crowds import look_at_people, shared_of
 from druthers.simulation import play_by_steps, play_tape
 from druthers.testing import POLICY_CHECKS
 
+# A policy with a population is another one to the compiler.
+pytestmark = pytest.mark.plain
+
 SIZE = 3
 COMMON = np.array([1.5, 0.0, -1.0])
 # A look comes when so much more was told, so the order in which it was told counts until the next one; and who moves to
@@ -68,6 +71,7 @@ def test_units_are_those_of_people():
     np.testing.assert_allclose(policy.preference("stranger").weights, 3.0 * COMMON, atol=1.5)
 
 
+@pytest.mark.slow
 def test_picks_of_who_is_new_are_in_the_unit_of_people():
     """What a stranger picks tells the same whatever the unit of utilities is, once people showed it."""
     told = []
@@ -99,6 +103,7 @@ def test_whoever_is_forgotten_is_gone_at_once():
         np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.slow
 def test_one_person_moves_the_law_only_so_far():
     """However far off and however sure: 2 sqrt(D)/(N + 1) deviations of the mean, and what the other steps add."""
     people = {person: COMMON + 0.3 * np.random.default_rng(person).normal(size=SIZE) for person in range(30)}

@@ -42,6 +42,7 @@ def some_arms(slope):
     return x, pulls.T.copy(), y.T.copy(), np.full(2, 0.25), np.array([0.6, 0.5])
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("slope", [0.0, 0.2, 0.5])
 def test_odds_and_spread_are_those_of_a_dense_twin(slope):
     x, pulls, y, within, overall = some_arms(slope)
@@ -57,6 +58,7 @@ def test_odds_and_spread_are_those_of_a_dense_twin(slope):
     assert correlation == pytest.approx(0.1 / math.sqrt(0.12))
 
 
+@pytest.mark.plain
 def test_where_all_arms_are_the_same_nothing_is_told_of_them():
     x, pulls, y, _, _ = some_arms(0.0)
     model = model_of.fresh_model(2, P)
@@ -68,6 +70,7 @@ def test_where_all_arms_are_the_same_nothing_is_told_of_them():
     assert np.isfinite(spread).all()
 
 
+@pytest.mark.plain
 def test_odds_of_few_arms_are_the_mean_of_both():
     x, pulls, y, within, overall = some_arms(0.3)
     arms = model_of.fresh_arms(N_ARMS + 1, 2, P)

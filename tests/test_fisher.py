@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 from naive import (
@@ -298,13 +296,10 @@ def test_numbers_stay_finite(size, kind):
         assert np.all(np.diag(believed.covariance) > 0.0)
 
 
-# Each anchor makes a policy that is compiled anew, for minutes: the quick tests try them as plain Python.
-COMPILED = pytest.mark.slow if not os.environ.get("NUMBA_DISABLE_JIT") else ()
-
-
+# Each anchor makes a policy that is compiled anew, for minutes.
 @pytest.mark.parametrize(
     "anchor",
-    [pytest.param(anchor, marks=COMPILED, id=anchor.name) for anchor in (Mixture(), GroupLasso())] + [Likelihood()],
+    [pytest.param(anchor, marks=pytest.mark.plain) for anchor in (Mixture(), GroupLasso())] + [Likelihood()],
     ids=lambda anchor: anchor.name,
 )
 def test_any_anchor_serves(anchor):

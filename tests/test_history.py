@@ -87,7 +87,7 @@ def test_the_log_of_a_journal_has_slates_chances_and_the_last_outcomes(size):
     assert log.policy_names == (POLICY,)
 
 
-@pytest.mark.parametrize("policy", [POLICY, "fisher-pqucb"])
+@pytest.mark.parametrize("policy", [POLICY, pytest.param("fisher-pqucb", marks=pytest.mark.slow)])
 def test_the_policy_that_made_a_journal_is_found_again_exactly(policy):
     """From the first decision to the last, it gives each choice the chance that it had."""
     advisor = live(2, visits=80, size=2, policy=policy)
@@ -97,7 +97,7 @@ def test_the_policy_that_made_a_journal_is_found_again_exactly(policy):
     assert len(chances_of(advisor.store, policy, learn=0.75)[0]) == 40
 
 
-@pytest.mark.parametrize("policy", [POLICY, "fisher-pqucb"])
+@pytest.mark.parametrize("policy", [POLICY, pytest.param("fisher-pqucb", marks=pytest.mark.slow)])
 def test_words_dismissals_limits_and_offers_are_judged_as_they_were_served(policy):
     advisor = live(5, visits=40, policy=policy)
     said = [
@@ -200,6 +200,7 @@ def test_the_policy_that_made_a_journal_agrees_with_it(policy):
     assert min(agreements(range(100, 106), policy).values()) >= 5
 
 
+@pytest.mark.slow
 def test_the_true_values_of_other_policies_are_within_their_intervals():
     assert min(truths(range(100, 104), OTHERS).values()) >= 3
 

@@ -33,7 +33,11 @@ def told(name="fisher-pqucb", usual=1.0, unit=2.0, **settings):
 
 @pytest.mark.parametrize(
     ("name", "settings"),
-    [("fisher-pqucb", {}), ("fisher-pqucb-robust", {}), ("fisher-pqucb", {"population": True})],
+    [
+        ("fisher-pqucb", {}),
+        ("fisher-pqucb-robust", {}),
+        pytest.param("fisher-pqucb", {"population": True}, marks=pytest.mark.plain),
+    ],
 )
 def test_the_laws_are_those_that_preference_averages(name, settings, monkeypatch):
     """The compiled average and plain NumPy are each other's twins, once units are weighed alike."""

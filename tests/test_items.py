@@ -121,7 +121,10 @@ def drawn_arms(n_arms=40, n_objectives=3, n_features=4, seed=0, *, gaps=True):
     return arms, truth, np.full(n_objectives, 0.25), np.array([0.5, 0.4, 0.6])[:n_objectives]
 
 
-@pytest.mark.parametrize(("columns", "twin"), [(4, dense_regression), (8, dense_with_squares)])
+@pytest.mark.plain
+@pytest.mark.parametrize(
+    ("columns", "twin"), [(4, dense_regression), pytest.param(8, dense_with_squares, marks=pytest.mark.slow)]
+)
 def test_the_model_is_exact_against_a_dense_twin(columns, twin):
     """Level, slopes, evidence and uncertainty are those of kriging with a flat level, however often arms were seen."""
     arms, _, within, overall = drawn_arms(n_arms=40 if columns == 4 else 2 * LEAST_SQUARED)
@@ -145,6 +148,7 @@ def test_the_model_is_exact_against_a_dense_twin(columns, twin):
         assert arms.leverage[7, k] ** 2 == pytest.approx(variance[6] / spread, rel=1e-6)
 
 
+@pytest.mark.plain
 def test_the_spread_is_a_step_of_expectation_maximization_and_converges_quickly():
     """One step against sums of dense conditioning; where it stays, plain steps stay too, but for the prior."""
     arms, _, within, overall = drawn_arms(n_arms=60)
@@ -173,6 +177,7 @@ def test_the_spread_is_a_step_of_expectation_maximization_and_converges_quickly(
     np.testing.assert_allclose(np.diag(few), np.diag(many), rtol=0.1)
 
 
+@pytest.mark.plain
 def test_beliefs_with_gaps_are_dense_conditioning():
     """Mean and covariance where only some objectives were observed, and where none was."""
     rng = np.random.default_rng(3)
@@ -187,6 +192,7 @@ def test_beliefs_with_gaps_are_dense_conditioning():
         np.testing.assert_allclose(covariance, wanted_covariance, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.plain
 def test_objectives_observed_alike_share_one_regression():
     """Where all objectives of an arm were seen equally often, there is one set of axes and it is the first one's."""
     arms, _, within, overall = drawn_arms(gaps=False)
@@ -197,6 +203,7 @@ def test_objectives_observed_alike_share_one_regression():
     np.testing.assert_allclose(model.axes[0] @ model.axes[0].T, np.eye(4), atol=1e-9)
 
 
+@pytest.mark.plain
 def test_the_gain_of_a_look_is_the_expected_lead():
     """Against sampling: the mean of max(0, lead) after the best number of looks, per look that is then taken."""
     rng = np.random.default_rng(1)
@@ -210,6 +217,7 @@ def test_the_gain_of_a_look_is_the_expected_lead():
         assert gain(0.3, 0.5, gap) == pytest.approx(max(leads), rel=0.03)
 
 
+@pytest.mark.slow
 def test_without_features_few_arms_are_chosen_as_ever():
     """No model is fitted, so that arms and regrets are those of a policy that never fits one; beyond 256 arms it is."""
     for n_items, fitted in ((250, False), (300, True)):

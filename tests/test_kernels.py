@@ -1,4 +1,4 @@
-"""Every kernel equals its slow twin in `naive.py`, compiled and as plain Python (NUMBA_DISABLE_JIT=1)."""
+"""Every kernel equals its slow twin in `naive.py`: alone as plain Python, and compiled as part of policies."""
 
 from __future__ import annotations
 
@@ -102,12 +102,14 @@ def check_ranking_kernels(order, length, preference):
     np.testing.assert_allclose(alone, wanted_slope, rtol=1e-9, atol=1e-10)
 
 
+@pytest.mark.plain
 @examined
 @given(problems())
 def test_ranking_kernels_equal_the_sums_over_places(problem):
     check_ranking_kernels(*problem)
 
 
+@pytest.mark.plain
 @examined
 @given(problems(limit=700.0))
 @example((np.array([1, 0, 2]), 3, np.array([700.0, -700.0, 0.0])))
@@ -122,6 +124,7 @@ def test_ranking_kernels_at_extreme_weights(problem):
     assert np.isfinite(loss(order, length, preference))
 
 
+@pytest.mark.plain
 @examined
 @given(problems(limit=100.0))
 def test_both_forms_of_the_derivatives_agree_where_both_hold(problem):
@@ -135,6 +138,7 @@ def test_both_forms_of_the_derivatives_agree_where_both_hold(problem):
         np.testing.assert_allclose(plain, wide, rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("gap", [SAFE_SPREAD - 1e-9, SAFE_SPREAD, SAFE_SPREAD + 1e-9])
 def test_nothing_jumps_where_the_form_changes(gap):
     order, preference = np.array([3, 1, 0, 2]), np.array([gap, 0.3 * gap, 0.0, 0.3 * gap])
@@ -142,6 +146,7 @@ def test_nothing_jumps_where_the_form_changes(gap):
     check_ranking_kernels(order, 2, preference)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("scale", [1.0, 200.0])
 def test_a_thousand_objectives(scale):
     """As plain Python, which takes twelve seconds for them, a hundred."""
@@ -153,6 +158,7 @@ def test_a_thousand_objectives(scale):
     assert loss(order, 1, preference) == pytest.approx(naive.loss([order[:1]], preference), rel=1e-12)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize(("n_objectives", "length"), [(1, 1), (2, 1), (2, 2), (6, 1), (6, 6), (6, 0)])
 def test_ties_make_every_choice_uniform(n_objectives, length):
     order = np.arange(n_objectives)
@@ -163,6 +169,7 @@ def test_ties_make_every_choice_uniform(n_objectives, length):
         assert loss(order, length, preference) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.plain
 @examined
 @given(problems(), st.floats(-3.0, 3.0))
 def test_weights_and_order_of_the_unranked(problem, weight):
@@ -176,6 +183,7 @@ def test_weights_and_order_of_the_unranked(problem, weight):
     np.testing.assert_allclose(derivatives(turned, length, preference)[1], curvature, atol=1e-11)
 
 
+@pytest.mark.plain
 @examined
 @given(problems())
 def test_remaining_sums_equal_their_definition(problem):
@@ -189,6 +197,7 @@ def test_remaining_sums_equal_their_definition(problem):
     np.testing.assert_allclose(second, wanted_second, rtol=1e-11)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("limit", [2.0, 140.0, 400.0])
 @pytest.mark.parametrize("n_objectives", [1, 2, 5, 9])
 def test_totals_over_many_rankings(limit, n_objectives):
@@ -223,6 +232,7 @@ def test_totals_over_many_rankings(limit, n_objectives):
     np.testing.assert_allclose(slope - 7.0, unweighted, rtol=1e-9, atol=1e-10)
 
 
+@pytest.mark.plain
 def test_totals_of_long_rankings_keep_their_products_in_range():
     rng = np.random.default_rng(3)
     for scale in (0.1, 70.0, 149.0):
@@ -235,6 +245,7 @@ def test_totals_of_long_rankings_keep_their_products_in_range():
         np.testing.assert_allclose(slope, naive.slope(orders, preference), atol=1e-9)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("seed", range(6))
 def test_gradient_and_hessian_agree_with_finite_differences(seed):
     rng = np.random.default_rng(seed)
@@ -255,6 +266,7 @@ def test_gradient_and_hessian_agree_with_finite_differences(seed):
     np.testing.assert_allclose(hessian(ranking, preference), bends, atol=1e-8)
 
 
+@pytest.mark.plain
 @examined
 @given(problems())
 def test_complete_appends_the_unranked_in_order(problem):
@@ -276,6 +288,7 @@ def matrices(draw):
     return 0.5 * (matrix + matrix.T), rng
 
 
+@pytest.mark.plain
 @examined
 @given(matrices())
 def test_factor_and_solves_equal_linear_algebra(problem):
@@ -303,6 +316,7 @@ def test_factor_and_solves_equal_linear_algebra(problem):
     np.testing.assert_allclose(columns, solved, rtol=1e-6, atol=1e-7 * np.abs(solved).max())
 
 
+@pytest.mark.plain
 @examined
 @given(matrices(), st.floats(-3.0, 3.0))
 def test_rank_one_update_equals_factoring_anew(problem, size):
@@ -316,6 +330,7 @@ def test_rank_one_update_equals_factoring_anew(problem, size):
     np.testing.assert_array_equal(np.tril(root, -1), 0.0)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7, 8, 9, 12])
 def test_factor_reads_the_upper_triangle_and_may_work_in_place(size):
     matrix = np.cov(np.random.default_rng(size).normal(size=(size, 40))).reshape(size, size)
@@ -328,6 +343,7 @@ def test_factor_reads_the_upper_triangle_and_may_work_in_place(size):
     np.testing.assert_allclose(np.triu(half), wanted, atol=1e-12)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7, 8, 9])
 def test_factor_refuses_what_is_not_positive_definite(size):
     for place in range(size):
@@ -341,6 +357,7 @@ def test_factor_refuses_what_is_not_positive_definite(size):
         upper_root([[1.0, 2.0], [2.0, 1.0]])
 
 
+@pytest.mark.plain
 def test_many_rank_one_updates_lose_nothing_but_rounding():
     rng = np.random.default_rng(2)
     vectors = rng.normal(size=(20_000, 3))
@@ -351,6 +368,7 @@ def test_many_rank_one_updates_lose_nothing_but_rounding():
     np.testing.assert_allclose(root.T @ root, wanted, rtol=1e-12, atol=1e-12 * wanted.max())
 
 
+@pytest.mark.plain
 @examined
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=9))
 def test_small_vector_kernels(values):
@@ -369,6 +387,7 @@ def test_small_vector_kernels(values):
     assert np.array_equal(matrix, np.outer(x, x))
 
 
+@pytest.mark.plain
 @examined
 @given(st.lists(st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, 2.0, np.inf]), min_size=1, max_size=40))
 def test_best_first_is_numpys_stable_order(values):
@@ -376,6 +395,7 @@ def test_best_first_is_numpys_stable_order(values):
     assert best_first(scores).tolist() == np.argsort(-scores, kind="stable").tolist()
 
 
+@pytest.mark.plain
 @examined
 @given(st.lists(st.floats(-20.0, 20.0), min_size=1, max_size=8), st.sampled_from([0.5, 2.0, 5.0]))
 def test_project_finds_the_nearest_centered_point_of_the_box(values, bound):
@@ -387,6 +407,7 @@ def test_project_finds_the_nearest_centered_point_of_the_box(values, bound):
     assert abs(moved.sum()) <= 1e-9
 
 
+@pytest.mark.plain
 def test_complete_rank_leaves_centered_steps_as_they_are():
     rng = np.random.default_rng(4)
     information = naive.curvature([rng.permutation(5) for _ in range(3)], rng.normal(size=5))
@@ -396,6 +417,7 @@ def test_complete_rank_leaves_centered_steps_as_they_are():
     np.testing.assert_allclose(np.linalg.solve(matrix, slope), np.linalg.pinv(information) @ slope, rtol=1e-7)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("seed", range(12))
 def test_a_boxed_step_ends_at_the_minimum_of_its_quadratic(seed):
     """There a gradient step, projected back, leads nowhere; `violation` measures just that."""
@@ -415,6 +437,7 @@ def test_a_boxed_step_ends_at_the_minimum_of_its_quadratic(seed):
     assert violation(point, slope, bound) <= 1e-7
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("seed", range(12))
 def test_a_batch_fit_is_equation_4(seed):
     """The most likely preference, where a bound holds it and where none does, equals that of a log barrier."""
@@ -428,6 +451,7 @@ def test_a_batch_fit_is_equation_4(seed):
     np.testing.assert_allclose(anchor.information, naive.curvature(rankings, anchor.estimate), atol=1e-9)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize(
     ("n_objectives", "params"),
     [
@@ -454,6 +478,7 @@ def test_the_likelihood_anchor_follows_the_exact_fit(n_objectives, params):
     assert anchor.queries == 40
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize(("window", "lengths"), [(9, (1, 2, 3, 4, 5)), (16, (5,)), (12, (2, 3)), (4, (1,))])
 def test_compressing_keeps_gradient_and_hessian(window, lengths):
     """Dropping older rankings leaves the objective as it is around the estimate; single choices, everywhere."""
@@ -481,6 +506,7 @@ def feedbacks(draw):
     return rng.normal(size=(count, size)), rng.normal(size=count), anchor - anchor.mean(), weight, ridge
 
 
+@pytest.mark.plain
 @examined
 @given(feedbacks())
 def test_equation_5_from_the_whole_history(problem):
@@ -495,6 +521,7 @@ def test_equation_5_from_the_whole_history(problem):
     np.testing.assert_allclose(start, naive.hybrid_matrix(rewards[:0], weight, ridge), atol=1e-14)
 
 
+@pytest.mark.plain
 @examined
 @given(
     st.integers(1, 10_000),
@@ -517,6 +544,7 @@ def streams(draw):
     return draw(st.lists(st.tuples(st.integers(0, 1), st.tuples(entry, entry, entry)), max_size=12))
 
 
+@pytest.mark.plain
 @examined
 @given(streams())
 def test_observe_with_missing_values(stream):
@@ -538,6 +566,7 @@ def test_observe_with_missing_values(stream):
 POINTS = st.lists(st.tuples(*[st.sampled_from([0.0, 1.0, 1.0 / 3.0, 2.0, 1e-17, 1e9])] * 3), min_size=1, max_size=9)
 
 
+@pytest.mark.plain
 @examined
 @given(POINTS)
 @example([(0.0, 0.0, 0.0)])
@@ -550,6 +579,7 @@ def test_pareto_front_equals_looking_at_all_pairs(points):
     assert count == on_front.sum()
 
 
+@pytest.mark.plain
 @examined
 @given(
     st.lists(
@@ -566,6 +596,7 @@ def test_key_features_are_the_mean_of_the_three_best(table):
         np.testing.assert_allclose(out, 0.0 if wanted is None else wanted, atol=1e-12)
 
 
+@pytest.mark.plain
 @examined
 @given(st.integers(1, 30), st.data())
 def test_contamination_of_one_ranking(n_objectives, data):
@@ -582,6 +613,7 @@ def test_contamination_of_one_ranking(n_objectives, data):
     assert honesty(1e5, uniform, min(corruption, 0.9)) == pytest.approx(0.0, abs=1e-200)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("limit", [2.0, 140.0, 400.0])
 @pytest.mark.parametrize("n_objectives", [1, 2, 6, 40])
 def test_contamination_of_many_rankings(limit, n_objectives):
@@ -613,6 +645,7 @@ def test_contamination_of_many_rankings(limit, n_objectives):
     assert contamination.log_likelihood(lengths, uniforms, losses, ratios, 0.0, 1.0, 0.0) == -np.inf
 
 
+@pytest.mark.plain
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")  # infinity is meant, as in compiled code
 @examined
 @given(
@@ -639,6 +672,7 @@ def test_the_most_probable_corruption(odds, clean, corrupted, tilt, start):
     assert value(found) >= wanted - 1e-7 * (1.0 + abs(wanted))
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("limit", [1.0, 400.0])
 def test_doubt_equals_its_sums(limit):
     rng = np.random.default_rng(5)
@@ -904,6 +938,7 @@ def test_prucb_recipe_scores(seed):
         life.live(8)
 
 
+@pytest.mark.plain
 @pytest.mark.skipif(not SWITCHED_OFF, reason="machine code asks NumPy for no memory")
 @pytest.mark.parametrize("name", POLICIES)
 def test_nothing_is_read_before_it_is_written(monkeypatch, name):

@@ -55,6 +55,7 @@ def expanded(mean, covariance, offer, picked):
     return information, (known + information) @ moved - known @ mean
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("seed", SEEDS)
 def test_an_outlook_is_that_of_whole_matrices(seed):
     mean, covariance, offer, picked = problem(seed, 1 + seed % 5, 2 + seed % 7)
@@ -71,6 +72,7 @@ def test_an_outlook_is_that_of_whole_matrices(seed):
     assert doubt_about(outlook, picked) == pytest.approx(chances @ unsure + unsure[picked])
 
 
+@pytest.mark.plain
 def test_what_is_certain_leads_all_others_by_deviations():
     found = set()
     for seed in range(200):
@@ -97,6 +99,7 @@ def glanced(mean, covariance, offer, picked):
     return offer.T @ curve @ offer, offer.T @ (gradient - first @ moved + curve @ (offer @ mean + moved))
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("seed", SEEDS)
 def test_glances_are_those_of_whole_matrices(seed):
     size = 1 + seed % 5
@@ -108,6 +111,7 @@ def test_glances_are_those_of_whole_matrices(seed):
     np.testing.assert_allclose(site[:, size] - 1.0, pull, atol=1e-9)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("doubt", [0.05, 0.5])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_expansions_are_those_of_whole_matrices(seed, doubt):
@@ -121,6 +125,7 @@ def test_expansions_are_those_of_whole_matrices(seed, doubt):
     assert np.linalg.eigvalsh(information).min() > -1e-12
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(("size", "n_offered"), [(1, 3), (2, 3), (2, 6), (3, 4)])
 def test_moments_of_a_narrow_belief_are_nearly_those_of_the_integral(seed, size, n_offered):
@@ -142,6 +147,7 @@ def test_moments_of_a_narrow_belief_are_nearly_those_of_the_integral(seed, size,
         assert np.abs(np.linalg.eigvalsh(root @ found_spread @ root.T) - 1.0).max() < spread_off
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize(("mean", "covariance"), [(np.nan, 0.01), (0.0, np.nan), (0.0, -10.0)])
 def test_what_cannot_be_expanded_adds_nothing(mean, covariance):
     offer, site = np.eye(3), np.ones((3, 4))
@@ -149,6 +155,7 @@ def test_what_cannot_be_expanded_adds_nothing(mean, covariance):
     np.testing.assert_array_equal(site, 1.0)
 
 
+@pytest.mark.plain
 def test_an_unlikely_option_that_may_well_be_liked_is_in_doubt():
     """At the mean its chance is e^-12; it is above the other one in 2 of 100 people like this."""
     offer, covariance = np.array([[1.0, 0.0], [0.0, 1.0]]), 18.0 * np.eye(2)

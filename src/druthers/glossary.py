@@ -37,11 +37,6 @@ _UNITS = re.compile(
 class Wordings:
     r"""Lists of ways to say things, from a TOML file: patterns, in which `<name>` stands for any of another list.
 
-    Parameters
-    ----------
-    package, name
-        Where the file is, and what it is called.
-
     Examples
     --------
     >>> Wordings("druthers.limits", "words.toml").pattern(r"\b<soft>\b").search("ideally in vienna").group()

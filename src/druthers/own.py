@@ -25,7 +25,7 @@ from pathlib import Path
 from types import CodeType, ModuleType, UnionType
 from typing import Any, ClassVar, TypeGuard, TypeVar, Union, dataclass_transform, get_args, get_origin
 
-from druthers.errors import DruthersError, InvalidSetting, OwnFailure, UnknownName, require
+from druthers.errors import DruthersError, InvalidSetting, OwnFailure, UnknownName, require, require_known
 
 T = TypeVar("T")
 
@@ -196,10 +196,7 @@ class Part(ABC):
 
 def check_settings(kind: type, given: Iterable[str], whose: str) -> None:
     """Refuse settings that the constructor of a class does not take."""
-    known = list(settings_of(kind))
-    for name in given:
-        if name not in known:
-            raise UnknownName.of(f"setting of {whose}", name, known)
+    require_known(f"setting of {whose}", settings_of(kind), *given)
 
 
 def own_digest(name: str) -> str:

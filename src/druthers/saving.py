@@ -33,13 +33,8 @@ def load(
 ) -> Policy:
     """Return the policy that was saved; it continues bit for bit, its chance included.
 
-    Parameters
-    ----------
-    path
-        What `save` wrote. It names its policy and its anchor, of which ours are found; no file makes code run that you
-        did not name.
-    policy, anchor
-        The class of one that is your own, or FILE.py:Class.
+    The file names its policy and its anchor, of which ours are found; one that is your own must be given, its class or
+    FILE.py:Class: no file makes code run that you did not name.
     """
     try:
         state = unpack(Path(path).read_bytes())

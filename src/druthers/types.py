@@ -88,29 +88,6 @@ class Objective:
     Measured values run from `low` to `high` in a unit of their own, stars or euros; rewards run from 0 to 1, and more
     is always better.
 
-    Parameters
-    ----------
-    name
-        What it is called, in one or two words.
-    description
-        One sentence about it.
-    synonyms
-        Other words for it.
-    examples
-        Sentences of users who care about it.
-    low, high
-        The range of its values.
-    less_is_better
-        True for costs: prices, distances, waiting times.
-    scale
-        Knots of value and reward between which rewards are straight; by default the straight line over the range.
-        `druthers.catalogs.scales` takes them from what is on offer.
-    doubt
-        How many ratings a value must rest on to be believed half, where items say how many theirs do; 0 for values that
-        are what they are, such as prices.
-    typical
-        What is believed of an item as far as its value is not; the middle of the range by default.
-
     Examples
     --------
     >>> price = Objective("price", synonyms=("cheap", "cost"), low=50, high=300, less_is_better=True)
@@ -120,16 +97,20 @@ class Objective:
     120.0
     """
 
-    name: str
-    description: str = ""
-    synonyms: tuple[str, ...] = ()
-    examples: tuple[str, ...] = ()
-    low: float = 0.0
+    name: str  # in one or two words
+    description: str = ""  # one sentence about it
+    synonyms: tuple[str, ...] = ()  # other words for it
+    examples: tuple[str, ...] = ()  # sentences of users who care about it
+    low: float = 0.0  # the range of its values
     high: float = 1.0
-    less_is_better: bool = False
+    less_is_better: bool = False  # for costs: prices, distances, waiting times
+    # Knots of value and reward between which rewards are straight; by default the straight line over the range.
+    # `druthers.catalogs.scales` takes them from what is on offer.
     scale: tuple[tuple[float, float], ...] = ()
+    # How many ratings a value must rest on to be believed half, where items say how many theirs do; 0 for values that
+    # are what they are, such as prices.
     doubt: float = 0.0
-    typical: float | None = None
+    typical: float | None = None  # what is believed of an item as far as its value is not; by default the middle
 
     def __post_init__(self) -> None:
         require(isinstance(self.name, str) and self.name.strip(), "an objective must have a name", self.name)

@@ -15,7 +15,7 @@ from druthers.catalogs import Item
 from druthers.errors import InvalidLog, InvalidSetting
 from druthers.limits import Columns
 from druthers.logs import Log, from_rows
-from druthers.logs.recording import all_chances
+from druthers.logs.rows import all_chances
 from druthers.policies import Policy
 from druthers.stores import Event, Store
 from druthers.types import Floats

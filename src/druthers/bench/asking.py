@@ -20,6 +20,7 @@ from druthers.bench.running import STUDIES, digest, read_study, write_results
 from druthers.engines import Watch, unwatched
 from druthers.environments.people import People, Person
 from druthers.experiments.keeping import Part, carry_out, part_path
+from druthers.theory.claims import resampled
 from druthers.types import Floats, Integers
 
 HELD_OUT = 3
@@ -27,7 +28,6 @@ HELD_OUT = 3
 USUAL_GOALS = 12
 RANDOM_ORDERS = 4
 COMPARED = (4, 8)
-SAMPLES = 400
 RULES = ("random", "adaptive", "adaptive-usual")
 SCORES = ("hit", "log_loss")
 
@@ -95,8 +95,7 @@ def play_halves(
     results: dict[str, Any] = {"held_out": HELD_OUT, "studies": {}}
     for place in range(0, len(parts), 2):
         results["studies"][parts[place].label] = sum_up(np.concatenate(found[place : place + 2], axis=-1))
-    if folder is not None:
-        write_results(results, Path(folder) / f"{name}.json")
+    write_results(results, folder, f"{name}.json")
     return results
 
 
@@ -150,20 +149,18 @@ def _answers(person: Person, order: Integers, held: Integers, law: Law, goals: F
 
 def summary(found: Floats) -> dict[str, Any]:
     """Return curves over the number of answers, and how many answers each rule needs to be as good as random ones."""
-    n_people = found.shape[-1]
-    rng = np.random.default_rng(0)
-    draws = [rng.integers(n_people, size=n_people) for _ in range(SAMPLES)]
-    content: dict[str, Any] = {"people": n_people}
+    content: dict[str, Any] = {"people": found.shape[-1]}
+    by_person = np.moveaxis(found, -1, 0)
     for rule, name in enumerate(RULES):
         content[name] = {score: found[k, rule].mean(axis=-1).tolist() for k, score in enumerate(SCORES)}
-        for score, values in zip(SCORES, (found[0], -found[1]), strict=True):
+        for score, values in zip(SCORES, (by_person[:, 0], -by_person[:, 1]), strict=True):
             for count in COMPARED if rule else ():
-                asked, *drawn = (
-                    answers_needed(some[rule].mean(axis=-1), some[0, count].mean())
-                    for some in (values, *(values[..., who] for who in draws))
-                )
-                low, high = np.quantile(drawn, (0.025, 0.975))
-                content[name][f"as_{count}_by_{score}"] = {"answers": asked, "low": float(low), "high": float(high)}
+
+                def needed(some: Floats, rule: int = rule, count: int = count) -> float:
+                    return answers_needed(some[:, rule].mean(axis=0), some[:, 0, count].mean())
+
+                asked, low, high = resampled(needed, values)
+                content[name][f"as_{count}_by_{score}"] = {"answers": asked, "low": low, "high": high}
     return content
 
 

@@ -38,18 +38,10 @@ def enter(
     studies: Sequence[str] = STUDIES,
     orders: int = ORDERS,
 ) -> Path:
-    """Let a model of one's own play the benchmark and write its entry.
+    """Let a model of one's own play the benchmark and write its entry; one to the table has all studies and orders.
 
-    Parameters
-    ----------
-    make
-        From the number of objectives to a fresh listener; a new one for each study and order.
-    path
-        The file to write.
-    name, about, link
-        What it is called, what it is in a sentence, and where to read more.
-    studies, orders
-        What to play; an entry to the table has all of them.
+    `make` returns a fresh listener for a number of objectives, a new one for each study and order. The entry tells what
+    it is called, what it is in a sentence, and where to read more.
     """
     arrays: dict[str, Any] = {"about": json.dumps({"name": name, "about": about, "link": link})}
     for study in studies:

@@ -41,8 +41,7 @@ def fit_people(
     for name in studies:
         people, foretold = foretell_study(name, CEILING, n_people)
         results[Path(name).name] = examine(people, foretold)
-    if folder is not None:
-        write_results(results, Path(folder) / "fit.json")
+    write_results(results, folder, "fit.json")
     return results
 
 

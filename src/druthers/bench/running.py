@@ -4,7 +4,7 @@ import hashlib
 import inspect
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from druthers.bench.scoring import Told, arrival, check, compare, positions, sco
 from druthers.drafts import write_text
 from druthers.engines import Watch, unwatched
 from druthers.environments.people import People, read_people
-from druthers.errors import UnknownName, require
+from druthers.errors import require, require_known
 from druthers.experiments.keeping import Part, carry_out, part_path
 from druthers.types import Floats
 
@@ -83,28 +83,12 @@ def play_bench(
     workers: int | None = None,
     watch: Watch = unwatched,
 ) -> Bench:
-    """Play the benchmark, or go on with it.
+    """Play the benchmark, or go on with it: finished parts are kept in the folder, and in the end the results.
 
-    Parameters
-    ----------
-    studies
-        Names of studies where data sets are kept, or folders.
-    folder
-        Where finished parts are kept as they come in, and in the end the results.
-    orders
-        Number of random orders of arrival, the same for everybody.
-    n_people
-        Only so many people of each study, for a quick look.
-    only
-        Which players.
-    workers
-        How many processes; one for each core by default.
-    watch
-        Told how far it is.
+    Studies are names where data sets are kept, or folders; of each only so many people may play, for a quick look.
+    People arrive in so many random orders, the same for every player.
     """
-    for name in only:
-        if name not in PLAYERS:
-            raise UnknownName.of("player", name, PLAYERS)
+    require_known("player", PLAYERS, *only)
     require(orders >= 1, "orders must be at least 1", orders)
     people = {Path(name).name: read_study(name, n_people) for name in studies}
     tasks = [
@@ -113,11 +97,13 @@ def play_bench(
         for player in only
         for order in range(orders if PLAYERS[player].by_order else 1)
     ]
-    foretold = _played(sorted(tasks, key=_haste), None if folder is None else Path(folder), workers, watch)
+    # The longest first, so that cores finish together.
+    tasks.sort(key=lambda task: (task.player not in (CEILING, OURS), -task.people.slates.size))
+    foretold = _played(tasks, None if folder is None else Path(folder), workers, watch)
     told = {name: {player: score(these, foretold[name, player]) for player in only} for name, these in people.items()}
     bench = Bench(people, told, {"orders": orders, "people_of_each": n_people})
     if folder is not None:
-        write_results(bench.results(), Path(folder) / "results.json")
+        write_results(bench.results(), folder, "results.json")
     return bench
 
 
@@ -134,9 +120,10 @@ def read_study(name: str, n_people: int | None = None) -> People:
     return (people if n_people is None or n_people >= len(people) else people.part(range(n_people))).standardized()
 
 
-def write_results(results: dict[str, Any], path: Path) -> None:
-    """Write results as JSON, whole or not at all."""
-    write_text(path, json.dumps(results, indent=1, sort_keys=True) + "\n")
+def write_results(results: dict[str, Any], folder: str | Path | None, name: str) -> None:
+    """Write results as JSON into a folder, if there is one, whole or not at all."""
+    if folder is not None:
+        write_text(Path(folder) / name, json.dumps(results, indent=1, sort_keys=True) + "\n")
 
 
 def digest(people: People) -> str:
@@ -152,20 +139,18 @@ def _played(
 ) -> dict[tuple[str, str], list[Floats]]:
     """Return what is foretold by study and player, order by order, from files of earlier runs where these are whole."""
     parts = [Part(task, _path(task, folder), f"{task.study} {task.player}") for task in tasks]
-
-    def unpack(task: Task, kept: Mapping[str, Any]) -> Floats:
-        return check(task.people, kept["outcome"])
-
     foretold: dict[tuple[str, str], list[Floats]] = defaultdict(list)
-    played = carry_out("foretelling", play, parts, workers=workers, watch=watch, unpack=unpack)
+    played = carry_out(
+        "foretelling",
+        play,
+        parts,
+        workers=workers,
+        watch=watch,
+        unpack=lambda task, kept: check(task.people, kept["outcome"]),
+    )
     for task, told in zip(tasks, played, strict=True):
         foretold[task.study, task.player].append(told)
     return foretold
-
-
-def _haste(task: Task) -> tuple[bool, int]:
-    """Return what to sort tasks by: the longest first, so that cores finish together."""
-    return task.player not in (CEILING, OURS), -task.people.slates.size
 
 
 def _path(task: Task, folder: Path | None) -> Path | None:

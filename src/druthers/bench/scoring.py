@@ -8,7 +8,7 @@ import numpy as np
 
 from druthers.environments.people import People
 from druthers.errors import InvalidSetting
-from druthers.theory.statistics import interval
+from druthers.theory.claims import interval
 from druthers.types import Floats, Integers
 
 POSITIONS = (1, 2, 5, 10)

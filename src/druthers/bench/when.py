@@ -89,8 +89,7 @@ def play_rules(
     played = carry_out("playing", play_rule, parts, workers=workers, watch=watch)
     figures = np.array(played).reshape(len(rules), runs, 2)
     results = {"users": users, "rounds": rounds, "runs": runs, "rules": compare_rules(rules, figures)}
-    if folder is not None:
-        write_results(results, Path(folder) / "when.json")
+    write_results(results, folder, "when.json")
     return results
 
 

@@ -54,15 +54,11 @@ def corrupted_law(preference: Floats, corruption: float) -> Floats:
     return (1.0 - corruption) * ranking_law(preference) + corruption * ranking_law(-preference)
 
 
-def _halves(n_objectives: int, gap: float) -> Floats:
-    """Return gap/2 for the first half of the objectives and -gap/2 for as many others; 0 for the one left over."""
-    half = n_objectives // 2
-    return np.concatenate([np.full(half, gap / 2), np.zeros(n_objectives % 2), np.full(half, -gap / 2)])
-
-
 def _divergence(n_objectives: int, gap: float, bits: int, corruption: float) -> float:
     """Return the divergence of two preferences that differ in the signs of some pairs, for many its leading order."""
-    start = _halves(n_objectives, gap)
+    half = n_objectives // 2
+    # gap/2 for the first half of the objectives and -gap/2 for as many others; 0 for the one left over.
+    start = np.concatenate([np.full(half, gap / 2), np.zeros(n_objectives % 2), np.full(half, -gap / 2)])
     flipped = start.copy()
     flipped[:bits] *= -1.0
     flipped[n_objectives - bits :] *= -1.0

@@ -59,19 +59,10 @@ def regret_floor(
     program: min sum N gap such that d'M^-1 d + s^2/n_a <= gap^2/(2 L) for all users and worse arms. L is ln T in the
     limit; here it is ln(1 + T gap^2/(2 s^2 K)), at most ln T: of gaps that T/K tries cannot show nothing is asked.
 
-    Parameters
-    ----------
-    means, preferences
-        The truth: mean rewards (K, D) and preferences (N, D).
-    horizon
-        Rounds T of all users together; each has T/N of them.
-    reward_variance, preference_variance
-        Noise of rewards, one number or one per objective, and of each weight.
-    query_information
-        Information (N, D, D) about each user's preference that queries bring in one of the user's rounds; none by
-        default.
-    relaxed
-        Whether to take preferences as known, which has a closed form; by default only above 200 variables.
+    The truth are mean rewards (K, D) and preferences (N, D); of the T rounds each user has T/N. The variance of rewards
+    is one number or one per objective, that of preferences is of each weight; queries bring the information (N, D, D)
+    about each user's preference in one of the user's rounds, none by default. If `relaxed`, by default where there are
+    more than 200 variables, preferences are taken as known: that has a closed form.
 
     Examples
     --------

@@ -60,12 +60,8 @@ def theorem_2(
     Psi_c = (sqrt(D^3/m) + B sqrt(lambda/alpha) + B D^(3/2) sqrt(alpha (ln(T/rho) + ln((1 + lambda)/(lambda rho)))))
     sqrt(T ln(alpha T/lambda)), and Psi_r = sqrt(K D^3/(m lambda)) ln^2 T
     + (B D + alpha B D^(3/2)/sqrt(lambda) sqrt(ln(T/rho) + ln((1 + lambda)/(lambda rho)))) sqrt(K T ln(T/rho)).
-
-    Parameters
-    ----------
-    proof
-        With what the proof gives where it is not what is printed: the noise without sqrt(alpha) in Psi_c and with
-        sqrt(alpha) for alpha in Psi_r, D^2 for D^(3/2) in both. That one stands; alpha then cancels in Psi_c.
+    With `proof` it is what the proof gives where that is not what is printed: the noise without sqrt(alpha) in Psi_c
+    and with sqrt(alpha) for alpha in Psi_r, D^2 for D^(3/2) in both. That one stands; alpha then cancels in Psi_c.
     """
     logs = math.log(horizon / risk)
     noise = math.sqrt(logs + math.log((1.0 + ridge) / (ridge * risk)))

@@ -26,31 +26,17 @@ CATALOGS = {"hotels": hotels, "beers": beers}
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something that can be recommended.
+    """Something that can be recommended."""
 
-    Parameters
-    ----------
-    id
-        What it is known by, never to change.
-    name
-        What it is called; its id by default.
-    description
-        One sentence about it.
-    values
-        What is known of it: objective name to measured value, in the objective's own range. What is not known is
-        left out.
-    details
-        Further facts, such as a city: texts, numbers, true or false, or lists of these. None may have the name of an
-        objective: what is known there are values.
-    counts
-        How many ratings a value is the mean of, by objective; left out where it is no mean.
-    """
-
-    id: str
-    name: str = ""
-    description: str = ""
+    id: str  # what it is known by, never to change
+    name: str = ""  # what it is called; its id by default
+    description: str = ""  # one sentence about it
+    # What is known of it: objective name to measured value, in the objective's own range; the rest is left out.
     values: Mapping[str, float] = field(default_factory=dict)
+    # Further facts, such as a city: texts, numbers, true or false, or lists of these. None may have the name of an
+    # objective: what is known there are values.
     details: Mapping[str, Detail] = field(default_factory=dict)
+    # How many ratings a value is the mean of, by objective; left out where it is no mean.
     counts: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -80,19 +66,6 @@ class Item:
 class Catalog:
     """Objectives and items, checked: what a service recommends, and what its users may ask for.
 
-    Parameters
-    ----------
-    name
-        What it is called.
-    objectives
-        What matters, in the order of rankings and reward vectors.
-    items
-        What can be recommended.
-    description
-        One sentence about it.
-    simulated
-        True if its items are invented, which is said wherever they are shown.
-
     Examples
     --------
     >>> inns = Catalog(
@@ -107,10 +80,10 @@ class Catalog:
     """
 
     name: str
-    objectives: Sequence[Objective]
+    objectives: Sequence[Objective]  # what matters, in the order of rankings and reward vectors
     items: Sequence[Item] = ()
-    description: str = ""
-    simulated: bool = False
+    description: str = ""  # one sentence about it
+    simulated: bool = False  # whether its items are invented, which is said wherever they are shown
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "objectives", tuple(self.objectives))

@@ -148,11 +148,7 @@ ITEM_FIELDS: dict[str, Law] = {
     "id": NAME,
     "name": (_is_name, NAME[1], False),
     "description": TEXT,
-    "values": (
-        lambda value: isinstance(value, TABLES),
-        "a table of one number for each objective that is known",
-        False,
-    ),
+    "values": (_is_table, "a table of one number for each objective that is known", False),
     "details": (_is_table, "a table of facts", False),
     "counts": (_is_table, "a table of how many ratings a value is the mean of", False),
 }

@@ -17,7 +17,7 @@ from druthers.bench.running import FAST_ORDERS, FAST_PEOPLE, ORDERS, STUDIES, wr
 from druthers.bench.when import RUNS, play_rules
 from druthers.cli import options
 from druthers.cli.options import argument, flag, option
-from druthers.errors import InvalidSetting, MissingExtra
+from druthers.errors import InvalidSetting
 from druthers.report.people import draw_first, draw_people
 from druthers.terminal import make_console, print_whole, shown_progress, table_of
 
@@ -65,8 +65,7 @@ def people(
         )
     results = bench.results()
     _show(console, results)
-    with contextlib.suppress(MissingExtra):
-        draw_people(results, out)
+    draw_people(results, out)
     console.print(f"results in {out}", soft_wrap=True)
 
 
@@ -94,7 +93,7 @@ def submit(
     if results is not None:
         try:
             content = json.loads(results.read_text("utf-8"))
-            write_results(add_entry(entry, content), results)
+            write_results(add_entry(entry, content), results.parent, results.name)
         except (OSError, ValueError, KeyError) as error:
             raise InvalidSetting(f"results must be a file of `druthers bench people`, but {results}: {error}") from None
 
@@ -159,8 +158,7 @@ def first(
             )
         print_whole(console, table)
         console.print()
-    with contextlib.suppress(MissingExtra):
-        draw_first(results, out)
+    draw_first(results, out)
     console.print(f"results in {out}", soft_wrap=True)
 
 

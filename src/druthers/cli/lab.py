@@ -14,7 +14,7 @@ from druthers.cli import options
 from druthers.cli.options import argument, flag, load_named, named, option, read_setting
 from druthers.drafts import read_value, write_json
 from druthers.engines import Processes
-from druthers.errors import InvalidExperiment, UnknownName
+from druthers.errors import InvalidExperiment, require_known
 from druthers.experiments import Experiment, Paired, Results, experiment_names, load_experiment, paired, run_experiment
 from druthers.experiments.floors import floor_line
 from druthers.policies import POLICIES
@@ -141,9 +141,7 @@ def reproduce(
         druthers reproduce --data ~/data --only synthetic,tripadvisor
     """
     names = PAPER if only is None else named(only)
-    for name in names:
-        if name not in PAPER:
-            raise UnknownName.of("experiment of the paper", name, PAPER)
+    require_known("experiment of the paper", PAPER, *names)
     experiments = [load_named(name, data, runs=runs, seed=seed) for name in names]
     console = make_console(quiet)
     folder = out or Path("results") / "paper"
@@ -178,7 +176,10 @@ def compare(
     pairs: list[tuple[str, str, Paired]] = []
     if Path(first).is_dir() and Path(second).is_dir():
         ours, theirs = Results.load(first), Results.load(second)
-        _require_same_draws(ours, theirs)
+        for key in ("seed", "runs", "horizon"):
+            mine, other = getattr(ours.experiment, key), getattr(theirs.experiment, key)
+            if mine != other:
+                raise InvalidExperiment(f"paired results must have the same {key}, but got {mine} and {other}")
         for label in ours.labels:
             if label in theirs.labels:
                 difference = paired(ours.final_regret(label), theirs.final_regret(label), level)
@@ -293,10 +294,3 @@ def _best_setting(results: Results) -> str:
     spread = "" if error is None else f" ± {error:,.0f}"
     settings = ", ".join(f"{key} = {value}" for key, value in figures["varied"].items())
     return f"best: {figures['policy']} with {settings}: regret {figures['final_regret_mean']:,.0f}{spread}"
-
-
-def _require_same_draws(ours: Results, theirs: Results) -> None:
-    for key in ("seed", "runs", "horizon"):
-        first, second = getattr(ours.experiment, key), getattr(theirs.experiment, key)
-        if first != second:
-            raise InvalidExperiment(f"paired results must have the same {key}, but got {first} and {second}")

@@ -1,10 +1,9 @@
 """Environments: users, arms and all the chance of a run, drawn before any policy plays."""
 
 from druthers.environments.base import Environment
-from druthers.environments.items import Items
 from druthers.environments.people import People, Person, read_people, read_rankings, replay
 from druthers.environments.reviews import Reviews
-from druthers.environments.synthetic import Synthetic
+from druthers.environments.synthetic import Items, Synthetic
 from druthers.environments.tape import Chunk, Tape
 from druthers.own import find_class
 

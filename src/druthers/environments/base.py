@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from druthers._jit import kernel
 from druthers.environments.tape import Chunk, Seed, Tape
-from druthers.errors import UnknownName, require
+from druthers.errors import require, require_known
 from druthers.own import Part, settings
 from druthers.sampling import Adversary, sample_rankings
 from druthers.types import Floats, Integers
@@ -123,68 +123,43 @@ class Environment(Part):
 
     The constructor's arguments, keyword only, are its settings. A subclass says how the truth of a run is drawn; as a
     dataclass it has these settings beside its own.
-
-    Parameters
-    ----------
-    users_per_round
-        How many different users interact in each round, as in Algorithm 1: all of them speak and choose before any
-        feedback is learned. One, as in the paper's experiments, by default.
-    offered
-        How many arms, drawn afresh, are offered each round; all of them by default.
-    cities
-        In how many cities the arms are, about as many in each; a round then offers arms of one city only, drawn at
-        random. One, so that all arms may be offered together, by default.
-    reward_noise
-        Variance of a reward around its mean, per objective.
-    preference_noise
-        Variance of a user's instantaneous preference around its mean, per objective.
-    length
-        How many objectives a query ranks: all by default, a number, or "random" for 1 to D with equal chance.
-    query_rate
-        Chance that a round brings a query at all.
-    vagueness
-        Chance that a query is too vague to tell anything, ε⁺ in the paper: on the tape it has the length 0.
-    corruption
-        Chance that a query is drawn from a permuted preference (section 6.1).
-    permutation
-        "fresh" for a new permutation each time, "fixed" for one that is drawn once in a run, "reversed" for the user's
-        own order turned upside down, "adaptive" for one that turns what was said so far upside down; or an array for
-        a permutation of your own, or an adversary of your own (see `sample_rankings`).
-    liars
-        Share of the users, drawn for each run, whose queries are all corrupted, whatever `corruption` says of others.
-    feedback
-        What users tell beside the reward: the "utility" of the arm that was chosen for them, a "choice", which of the
-        offered arms they would have picked, or "both".
-    choice_noise
-        Scale of the Gumbel noise in the utilities by which users pick (a conditional logit): 1, as in their rankings,
-        by default.
     """
 
+    # How many different users interact in each round, as in Algorithm 1: all of them speak and choose before any
+    # feedback is learned. One, as in the paper's experiments, by default.
     users_per_round: int = 1
-    offered: int | None = None
+    offered: int | None = None  # how many arms, drawn afresh, are offered each round; all of them by default
+    # In how many cities the arms are, about as many in each; a round then offers arms of one city only, drawn at
+    # random. One, so that all arms may be offered together, by default.
     cities: int = 1
-    reward_noise: float = 0.5
-    preference_noise: float = 0.5
+    reward_noise: float = 0.5  # variance of a reward around its mean, per objective
+    preference_noise: float = 0.5  # variance of a user's instantaneous preference around its mean, per objective
+    # How many objectives a query ranks: all by default, a number, or "random" for 1 to D with equal chance.
     length: int | Literal["random"] | None = None
-    query_rate: float = 1.0
+    query_rate: float = 1.0  # chance that a round brings a query at all
+    # Chance that a query is too vague to tell anything, ε⁺ in the paper: on the tape it has the length 0.
     vagueness: float = 0.0
-    corruption: float = 0.0
+    corruption: float = 0.0  # chance that a query is drawn from a permuted preference (section 6.1)
+    # "fresh" for a new permutation each time, "fixed" for one that is drawn once in a run, "reversed" for the user's
+    # own order turned upside down, "adaptive" for one that turns what was said so far upside down; or an array for
+    # a permutation of your own, or an adversary of your own (see `sample_rankings`).
     permutation: Permutation = "fresh"
-    liars: float = 0.0
+    liars: float = 0.0  # share of the users, drawn for each run, whose queries are all corrupted
+    # What users tell beside the reward: the "utility" of the arm that was chosen for them, a "choice", which of the
+    # offered arms they would have picked, or "both".
     feedback: Feedback = "utility"
-    choice_noise: float = 1.0
+    choice_noise: float = 1.0  # scale of the Gumbel noise in the utilities by which users pick, a conditional logit
 
     def __post_init__(self) -> None:
-        if self.feedback not in get_args(Feedback):
-            raise UnknownName.of("feedback", self.feedback, get_args(Feedback))
+        require_known("feedback", get_args(Feedback), self.feedback)
         for name, what in (("choice_noise", "scale"), ("reward_noise", "variance"), ("preference_noise", "variance")):
             value = getattr(self, name)
             require(0.0 <= value < np.inf, f"{name} is a {what} and must not be negative", value)
         self._require_shares("query_rate", "vagueness", "corruption", "liars")
         fits = not isinstance(self.length, str) or self.length == "random"
         require(fits, 'length must be a whole number, "random" or None', self.length)
-        if isinstance(self.permutation, str) and self.permutation not in ("fresh", *NAMED_PERMUTATIONS):
-            raise UnknownName.of("permutation", self.permutation, ("fresh", *NAMED_PERMUTATIONS))
+        if isinstance(self.permutation, str):
+            require_known("permutation", ("fresh", *NAMED_PERMUTATIONS), self.permutation)
 
     def _require_shares(self, *names: str) -> None:
         for name in names:

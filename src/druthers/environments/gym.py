@@ -53,17 +53,10 @@ class PreferenceBandit(gymnasium.Env[Observation, np.int64]):
     and noise of the lab. Each tape has its own truth: new arms and users in synthetic worlds, the same ones, the arms
     in another order, in worlds from reviews.
 
-    Parameters
-    ----------
-    environment
-        A name in `ENVIRONMENTS`, FILE.py:Class for one of your own, or an environment.
-    horizon
-        Steps of an episode; the last one is truncated.
-    unoffered
-        What becomes of an arm that is not offered: "replace" plays the next one that is (`info["arm"]` tells which),
-        since agents that cannot read masks would not run at all; "refuse" raises InvalidOffer.
-    settings
-        Those of the environment, such as `corruption` or `offered`, if it was given by name.
+    The environment is one that is made, or a name in `ENVIRONMENTS` or FILE.py:Class with its settings, such as
+    `corruption` or `offered`. The last step of an episode is truncated. In place of an arm that is not offered, the
+    next one that is gets played (`info["arm"]` tells which), since agents that cannot read masks would not run at all;
+    unoffered="refuse" raises InvalidOffer.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - as Gymnasium declares it
@@ -192,12 +185,7 @@ class Scalarized(
 ):
     """One number as reward, for agents that want one: the utility the user felt, or a fixed weighing of the vector.
 
-    Parameters
-    ----------
-    env
-        A `PreferenceBandit`, wrapped or not.
-    weights
-        One weight per objective; None for the utility, in which every user's own weights are at work.
+    Without weights, one per objective, it is the utility, in which every user's own weights are at work.
     """
 
     def __init__(self, env: gymnasium.Env[Observation, np.int64], weights: Any = None) -> None:

@@ -84,14 +84,8 @@ class Listener(Protocol):
 def replay(people: People, listener: Listener, order: Sequence[int] | Integers | None = None) -> Floats:
     """Let people come one after the other and choose as they did; return what was foretold before each choice (n, K).
 
-    Parameters
-    ----------
-    people
-        Whose choices.
-    listener
-        Foretells each choice, then hears it.
-    order
-        In which order people come, by number; as in the study by default. Rows of the result stay those of `people`.
+    The listener foretells each choice, then hears it. People come in an order by number, as in the study by default;
+    rows of the result stay those of `people`.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from druthers.errors import NoSupport, UnknownName, require
+from druthers.errors import NoSupport, require, require_known
 from druthers.evaluation.candidates import Candidate, Evaluated, make_candidate
 from druthers.evaluation.estimators import ESTIMATORS, LEAST_EFFECTIVE, Estimate, Evidence, Interval, estimate, interval
 from druthers.evaluation.following import Believed, believe
@@ -142,7 +142,6 @@ def _plain(value: Any) -> Any:
     return {key: _plain(part) for key, part in table.items()} if isinstance(table, dict) else table
 
 
-# Over sixty lines with its documentation; the code is half of it.
 def evaluate(
     log: Log,
     policy: Evaluated,
@@ -156,33 +155,16 @@ def evaluate(
 ) -> Evaluation:
     """Estimate what a policy would have been worth where another one made the decisions of a log.
 
-    Parameters
-    ----------
-    log
-        Decisions with their propensities. Contexts of visits are left aside: no policy is told them.
-    policy
-        A policy's name or class: a fresh one learns from the first part of the log and is judged, as it then stands,
-        on the rest, where it goes on hearing but learns no more. Replay is other: there it learns from the start, as
-        in a run of its own, from the rows on which it chooses what was logged.
-        A `Policy`: judged as it stands, on all rows. A function of user, offer and ranking that returns a chance for
-        each offered arm, or an array of such chances laid out like `log.offers`: judged on all rows.
-    estimators
-        Some of "dr", "snips", "ips", "replay", "dm".
-    settings
-        Of a policy given by name or class; its `n_objectives` are those of the log.
-    label
-        What to call it.
-    learn
-        Share of the log that a policy given by name learns from.
-    level
-        Level of the confidence intervals.
-    seed
-        Seed of the policy's own chance, and of the rows that replay drops to make a log uniform.
+    Of a policy's name or class, a fresh one with these settings learns from the first part of the log, a share `learn`,
+    and is judged, as it then stands, on the rest, where it goes on hearing but learns no more. Replay is other: there
+    it learns from the start, as in a run of its own, from the rows on which it chooses what was logged. A `Policy` is
+    judged as it stands, on all rows; and so is a function of user, offer and ranking that returns a chance for each
+    offered arm, or an array of such chances laid out like `log.offers`.
 
-    Raises
-    ------
-    NoSupport
-        If no estimator can be used. If some cannot, `Evaluation.refusals` says why.
+    Estimators are some of "dr", "snips", "ips", "replay" and "dm"; `level` is that of confidence intervals, and the
+    seed that of the policy's own chance and of the rows that replay drops to make a log uniform. Contexts of visits are
+    left aside: no policy is told them. Where no estimator can be used, `NoSupport` is raised; where some cannot,
+    `Evaluation.refusals` says why.
 
     Examples
     --------
@@ -197,9 +179,7 @@ def evaluate(
     """
     names = list(dict.fromkeys(estimators))
     require(names, f"at least one estimator must be named, of {', '.join(ESTIMATORS)}", names)
-    for name in names:
-        if name not in ESTIMATORS:
-            raise UnknownName.of("estimator", name, ESTIMATORS)
+    require_known("estimator", ESTIMATORS, *names)
     for key, value in (("learn", learn), ("level", level)):
         require(0.0 <= value < 1.0, f"{key} is a share and must be at least 0 and below 1", value)
     candidate = make_candidate(log, policy, settings or {}, learn, seed)

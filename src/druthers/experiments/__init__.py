@@ -1,7 +1,6 @@
 """Experiments: what is played, how it is spread over machines, and what came of it."""
 
-from druthers.experiments.conversation import Conversation
-from druthers.experiments.conversing import converse
+from druthers.experiments.conversing import Conversation, converse
 from druthers.experiments.plan import Experiment, Row, experiment_names, load_experiment
 from druthers.experiments.results import Paired, Results, mean_and_error, paired
 from druthers.experiments.running import run_experiment

@@ -16,7 +16,7 @@ import numpy as np
 
 from druthers.anchors import as_anchor
 from druthers.environments import Environment, find_environment
-from druthers.errors import DruthersError, InvalidExperiment, UnknownName, choices
+from druthers.errors import DruthersError, InvalidExperiment, UnknownName, choices, require_known
 from druthers.own import is_own, settings_of
 from druthers.policies import Policy, find_policy
 
@@ -172,8 +172,7 @@ class Experiment:
                 f"an experiment must have at most {MOST_PAIRS:,} pairs of a policy and a run, but got {pairs:,}; ask"
                 " for fewer runs, or for several seeds with a folder each"
             )
-        if self.figure not in self.FIGURES:
-            raise UnknownName.of("figure", self.figure, self.FIGURES)
+        require_known("figure", self.FIGURES, self.figure)
         if self.figure == "varied" and not self.vary:
             raise InvalidExperiment("a figure of what is varied needs a table [vary]")
         for row in self.rows():
@@ -266,8 +265,7 @@ def load_experiment(source: str | Path) -> Experiment:
     """
     path = Path(source)
     if path.suffix != ".toml":
-        if str(source) not in experiment_names():
-            raise UnknownName.of("experiment", str(source), experiment_names())
+        require_known("experiment", experiment_names(), str(source))
         path = HERE / f"{source}.toml"
     try:
         content = tomllib.loads(path.read_text("utf-8-sig"))
@@ -314,8 +312,7 @@ def _told(value: Any, environment: Mapping[str, Any]) -> Any:
     if not isinstance(value, str) or not value.startswith("environment."):
         return value
     key, known = value.partition(".")[2], settings_of(_environment_class(environment))
-    if key not in known:
-        raise UnknownName.of("setting of the environment", key, known)
+    require_known("setting of the environment", known, key)
     return environment.get(key, known[key])
 
 

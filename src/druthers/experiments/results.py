@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 import druthers
 from druthers.drafts import finite, replaced, write_json
-from druthers.errors import DruthersError, InvalidExperiment, UnknownName, needs
+from druthers.errors import DruthersError, InvalidExperiment, needs, require_known
 from druthers.experiments.floors import FloorLine
 from druthers.experiments.plan import Experiment, Row, labeled
 from druthers.simulation import Run
@@ -269,8 +269,7 @@ class Results:
         return cls(experiment, runs, seconds, settings["data"], settings.get("spoken"), rows)
 
     def _of(self, label: str) -> list[Run]:
-        if label not in self.runs:
-            raise UnknownName.of("row", label, self.runs)
+        require_known("row", self.runs, label)
         return self.runs[label]
 
 

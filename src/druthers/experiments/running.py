@@ -85,7 +85,6 @@ def fresh_policy(row: Row, tape: Tape, seed: int, run: int) -> Policy:
 _COMPILED_HERE: set[str] = set()
 
 
-# Over sixty lines with its documentation: what is sent, kept and warmed up is told where it is asked for.
 def run_experiment(
     experiment: Experiment,
     folder: str | Path | None = None,
@@ -97,20 +96,8 @@ def run_experiment(
 ) -> Results:
     """Play an experiment and return its results; with a folder, keep them there and go on from what is there already.
 
-    Parameters
-    ----------
-    experiment
-        What to play.
-    folder
-        Where finished pairs of a policy and a run are kept as they come in, and in the end the results.
-    engine
-        "processes", "ray", a Ray address, or an engine that is already at work.
-    workers
-        How many processes; one for each core by default.
-    watch
-        Called with the progress whenever something is done.
-    heard
-        What policies hear instead of the rankings on the tape, such as rankings read from texts.
+    The engine is "processes", "ray", a Ray address, or one that is already at work. `heard` gives what policies hear
+    instead of the rankings on the tape, such as rankings read from texts.
 
     Examples
     --------

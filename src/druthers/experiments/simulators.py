@@ -10,7 +10,7 @@ from typing import Any
 
 from druthers import language
 from druthers.environments.reviews import read_rows
-from druthers.errors import InvalidExperiment, InvalidSetting, UnknownName
+from druthers.errors import InvalidExperiment, InvalidSetting, require_known
 from druthers.experiments.plan import Experiment
 from druthers.language import PARSERS, WRITERS, Parser, Writer, item_of, load_domain, make_parser, make_writer
 from druthers.sources import our_digest
@@ -39,8 +39,7 @@ class Simulators:
 
     def __post_init__(self) -> None:
         for kind, name, known in (("writer", self.writer, WRITERS), ("parser", self.parser, PARSERS)):
-            if name not in known:
-                raise UnknownName.of(kind, name, known)
+            require_known(kind, known, name)
             if name == "llm" and "model" not in self.model:
                 raise InvalidSetting(f"a {kind} that is a language model must be named, but got no model; give --model")
         if self.model and "llm" not in (self.writer, self.parser):

@@ -2,8 +2,7 @@
 
 from druthers.logs.exports import spread, to_obp, write_dsjson
 from druthers.logs.files import read_log, write_log
-from druthers.logs.recording import record
-from druthers.logs.rows import from_rows
+from druthers.logs.rows import from_rows, record
 from druthers.logs.table import UTILITY, Log
 
 __all__ = ["UTILITY", "Log", "from_rows", "read_log", "record", "spread", "to_obp", "write_dsjson", "write_log"]

@@ -19,24 +19,11 @@ LINES = 1 << 14
 def to_obp(log: Log, outcome: str = UTILITY, *, users: bool = True, chances: bool = True) -> dict[str, Any]:
     """Return a log as the feedback dictionary of Open Bandit Pipeline; rows without the outcome are left out.
 
-    Parameters
-    ----------
-    log
-        The decisions.
-    outcome
-        What `reward` is: "utility", or an objective by name.
-    users
-        Whether `context` has a column for each user, 1 for whom the decision was for. Others always follow, one for
-        each objective: 1 where it was named first, 1/2 where second, and so on, 0 where not.
-    chances
-        Whether to add `pi_b` (n_rounds, n_actions, 1) where the chances of all offered arms are known.
-
-    Returns
-    -------
-    dict
-        n_rounds, n_actions, context, action_context, action, position, reward, pscore, and pi_b where known.
-        `action` is a number: `log.arm_ids` says which arm. The pipeline knows no offers; arms that were not offered
-        have chance 0 in `pi_b`.
+    `reward` is the outcome: "utility", or an objective by name. `action` is a number: `log.arm_ids` says which arm.
+    `context` has a column for each user, 1 for whom the decision was for, if `users`; then one for each objective, 1
+    where it was named first, 1/2 where second, and so on, 0 where not. With `chances`, there is `pi_b` (n_rounds,
+    n_actions, 1) where the chances of all offered arms are known. The pipeline knows no offers; arms that were not
+    offered have chance 0 in `pi_b`.
     """
     log = _with_outcome(log, outcome)
     n_rows, n_arms = len(log), len(log.arm_ids)

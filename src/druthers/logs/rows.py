@@ -1,4 +1,4 @@
-"""Logs from plain rows: what a service's journal, a spreadsheet or a test writes down."""
+"""Logs from plain rows, which a journal, a spreadsheet or a test writes down, and from a policy that plays a tape."""
 
 import math
 from collections import defaultdict
@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from druthers.environments import Tape
 from druthers.errors import InvalidLog, InvalidSetting, choices
 from druthers.logs.table import NONE_PICKED, NOT_TOLD, Log
+from druthers.policies import Policy
 from druthers.policies.contexts import LONGEST_ENTRY, as_entries
-from druthers.types import Floats
+from druthers.simulation import take_steps
+from druthers.types import Decision, Floats
 
 KEYS = (
     *("round", "time", "user", "offer", "ranking", "arm", "propensity", "chances", "reward", "utility", "picked"),
@@ -31,19 +34,14 @@ MOST_NUMBERS = 50_000_000
 
 # Over sixty lines with its documentation: a log has many columns, and each is named where it is read.
 def from_rows(rows: Iterable[Mapping[str, Any]], objectives: Sequence[str]) -> Log:
-    """Make a log from decisions as plain values, in the order they were made.
+    """Make a log from decisions as plain values, in the order they were made, and the names of the objectives.
 
-    Parameters
-    ----------
-    rows
-        Each with `user`, `offer` (a list of arms) and `arm`, and where known `round` (else the row's number), `time`
-        (a datetime or ISO text; without a zone it is UTC), `ranking` (objectives by name or number, most important
-        first), `propensity`, `chances` (one for each offered arm), `reward` (a list with None for what is missing, or
-        by name), `utility`, `picked` (the arm that the user picked from the offer, None for none of these), `policy`
-        and `context` (what was so about the visit, by name: words, true or false, or numbers from -1 to 1; decisions
-        times different entries are 50 million at most).
-    objectives
-        Names of the objectives.
+    Each row has `user`, `offer` (a list of arms) and `arm`, and where known `round` (else the row's number), `time` (a
+    datetime or ISO text; without a zone it is UTC), `ranking` (objectives by name or number, most important first),
+    `propensity`, `chances` (one for each offered arm), `reward` (a list with None for what is missing, or by name),
+    `utility`, `picked` (the arm that the user picked from the offer, None for none of these), `policy` and `context`
+    (what was so about the visit, by name: words, true or false, or numbers from -1 to 1; decisions times different
+    entries are 50 million at most).
 
     Examples
     --------
@@ -180,3 +178,81 @@ def _time(number: int, value: Any) -> datetime | None:
         return time.astimezone(UTC).replace(tzinfo=None) if time is not None and time.tzinfo else time
     except (AttributeError, ValueError):
         raise InvalidLog(f"a time must be a datetime or ISO text, but row {number} has {value!r}") from None
+
+
+def record(policy: Policy, tape: Tape, objectives: Sequence[str] | None = None, label: str | None = None) -> Log:
+    """Let a fresh policy play a tape by single steps and return the log of its decisions.
+
+    Give it some `exploration`, 0.1 say, or the log cannot tell what other policies would be worth. Users and arms
+    are called by their numbers on the tape, and so are the objectives where they have no names.
+
+    Examples
+    --------
+    >>> from druthers import make_policy
+    >>> from druthers.environments import Synthetic
+    >>> tape = Synthetic(n_arms=6, n_objectives=3, n_users=2, offered=4).tape(seed=1, horizon=50)
+    >>> log = record(make_policy("s-ucb", n_objectives=3, exploration=0.2), tape)
+    >>> log
+    Log(50 decisions, 2 users, 6 arms, 3 objectives, policies: s-ucb)
+    >>> sorted(set(log.propensities.round(3).tolist()))
+    [0.05, 0.85]
+    """
+    n_arms, n_objectives = tape.means.shape
+    names = tuple(objectives or (f"objective {k + 1}" for k in range(n_objectives)))
+    if len(names) != n_objectives:
+        raise InvalidLog(f"this tape needs {n_objectives} names of objectives, but got {names!r}")
+    chunks = list(tape.chunks())
+    rows: list[tuple[Any, ...]] = []
+    for taken in take_steps(policy, tape, chunks):
+        for one in taken:
+            made = one.decision  # not kept whole: its reasons would fill the memory
+            known = all_chances(policy, made), one.reward, np.nan if one.utility is None else one.utility
+            rows.append((np.array(made.offer, dtype=np.int32), made.places[0], made.propensity, *known))
+    offers, places, propensities, all_known, rewards, utilities = zip(*rows, strict=True)
+    users, orders, lengths = (
+        np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("users", "orders", "lengths")
+    )
+    chances = np.concatenate(all_known)
+    picks = [chunk.picks for chunk in chunks if chunk.picks is not None]
+    contexts = [chunk.contexts for chunk in chunks if chunk.contexts is not None]
+    return Log(
+        objectives=names,
+        user_ids=tuple(range(len(tape.preferences))),
+        arm_ids=tuple(range(n_arms)),
+        policy_names=(label or policy.name,),
+        rounds=np.repeat(np.arange(1, tape.horizon + 1), tape.users_per_round),
+        times=None,
+        users=users.astype(np.int32),
+        offer_starts=np.cumsum([0, *map(len, offers)]),
+        offers=np.concatenate(offers),
+        ranking_starts=np.concatenate([[0], np.cumsum(lengths)]),
+        rankings=orders[np.arange(n_objectives) < lengths[:, None]],
+        places=np.array(places, dtype=np.int32),
+        propensities=np.array(propensities),
+        rewards=np.array(rewards),
+        utilities=np.array(utilities),
+        policies=np.zeros(len(rows), dtype=np.int32),
+        chances=None if np.isnan(chances).all() else chances,
+        picks=np.concatenate(picks).astype(np.int32) if picks else None,
+        entries=tuple(map(str, range(contexts[0].shape[1]))) if contexts else (),
+        contexts=np.concatenate(contexts) if contexts else None,
+    )
+
+
+def all_chances(policy: Policy, decision: Decision) -> Floats:
+    """Return the chance of each offered arm as far as a decision tells it, NaN where it does not.
+
+    A policy chooses uniformly among its n best and, now and then, among all. The propensity of the chosen arm tells
+    n if it was one of the best; a policy without noise of its own has n = 1.
+    """
+    size, floor = len(decision.offer), policy.exploration
+    own = (decision.propensity - floor / size) / (1.0 - floor) if floor < 1.0 else 0.0
+    if floor == 1.0 or policy.noise_per_arm == 0:
+        n_best = 1
+    elif own > 0.5 / size:
+        n_best = round(1.0 / own)
+    else:
+        return np.full(size, np.nan)
+    chances = np.full(size, floor / size)
+    chances[np.argsort(-decision.reasons[3], kind="stable")[:n_best]] += (1.0 - floor) / n_best
+    return chances

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from druthers.errors import InvalidLog, UnknownName
+from druthers.errors import InvalidLog, require_known
 from druthers.types import Floats
 
 # The name of the scalar outcome; objectives must be called otherwise.
@@ -96,8 +96,7 @@ class Log:
         """Return a column of what came of the decisions: "utility", or an objective by name."""
         if name == UTILITY:
             return self.utilities
-        if name not in self.objectives:
-            raise UnknownName.of("outcome", name, self.outcomes)
+        require_known("outcome", self.outcomes, name)
         return self.rewards[:, self.objectives.index(name)]
 
     def select(self, which: NDArray[Any] | slice) -> "Log":

@@ -1,5 +1,6 @@
 """Readings of a user's rankings: what each would mean for the preference, and how probable utilities make it."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,10 @@ AGAINST_SLACK = 1.0
 AGAINST_CONTRARY = 4.0
 # The same in what is told of a person: words upside down, those of somebody else, and noise.
 AGAINST_LIES = 2.0
+# How far apart weights lie is not known before words tell: the precision of the prior times these, the logarithm of
+# the factor being N(0, 1). With one precision, words of people whose weights are alike would pass for noise.
+PRECISIONS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
+PRECISION_CHANCES = tuple(math.exp(-0.5 * math.log(factor) ** 2) for factor in PRECISIONS)
 # The noise in utilities may be the estimate, which doubtful rankings inflate, or these times less.
 NOISES = (1.0, 0.5, 0.25)
 
@@ -213,15 +218,37 @@ def read_as(told: Evidence, rival: Rival, reading: int) -> Evidence:
 
 
 @kernel
-def own_surprise(told: Evidence) -> float:
-    """Return minus the log-probability of words themselves, relative to noise but for what all readings share."""
+def pull_of_words(told: Evidence) -> Floats:
+    """Return the pull of rankings alone."""
     size = told.anchor.shape[0]
     drawn = np.empty(size)
     for k in range(size):
         drawn[k] = told.pull * told.anchor[k]
         for j in range(size):
             drawn[k] += told.information[k, j] * told.anchor[j]
-    return 0.5 * prior_surprise(told.information, drawn, told.ridge)
+    return drawn
+
+
+@kernel
+def own_surprise(told: Evidence) -> float:
+    """Return minus the log-probability of words themselves, relative to noise but for what all readings share."""
+    return 0.5 * prior_surprise(told.information, pull_of_words(told), told.ridge)
+
+
+@kernel
+def log_consistency(told: Evidence) -> float:
+    """Return the log-probability of words that mean something, relative to noise: over all precisions of the prior."""
+    size, drawn, logs = told.anchor.shape[0], pull_of_words(told), np.empty(len(PRECISIONS))
+    total = 0.0
+    for i in range(len(PRECISIONS)):
+        ridge = told.ridge * PRECISIONS[i]
+        with_words = prior_surprise(told.information, drawn, ridge)
+        if with_words == -np.inf:  # no information
+            return np.inf
+        without = (size - 1.0) * np.log(ridge + NOTHING) + np.log(NOTHING)
+        logs[i] = np.log(PRECISION_CHANCES[i]) - 0.5 * (with_words - without)
+        total += PRECISION_CHANCES[i]
+    return float(softmax(logs) - np.log(total))
 
 
 @kernel
@@ -229,7 +256,7 @@ def reading_odds(told: Evidence, rival: Rival, reading: int) -> float:
     """Return the log-odds of such a reading before utilities, and what its own law is to be divided by.
 
     Words that tell nothing are those of somebody else, as likely as these, or noise, which is uniform: that, words
-    themselves show.
+    themselves show, whatever the spread of weights.
     """
     own = own_surprise(read_as(told, rival, reading))
     if reading == MAIN:
@@ -238,8 +265,7 @@ def reading_odds(told: Evidence, rival: Rival, reading: int) -> float:
         return own + rival.odds
     if reading == CONTRARY:
         return own - AGAINST_LIES
-    consistency = own - own_surprise(told)
-    return float(own - AGAINST_LIES + np.logaddexp(0.0, -consistency))
+    return float(own - AGAINST_LIES + np.logaddexp(0.0, -log_consistency(told)))
 
 
 @kernel

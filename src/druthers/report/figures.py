@@ -23,17 +23,7 @@ FIGURES: dict[str, Callable[[Results, dict[str, Style]], Any]] = {
 
 
 def draw_figures(results: Results, folder: str | Path, formats: Sequence[str] = ("pdf", "svg", "png")) -> list[Path]:
-    """Draw the figures of an experiment that its results allow, and return the files.
-
-    Parameters
-    ----------
-    results
-        What came of the experiment.
-    folder
-        Where the files go; made if it is not there.
-    formats
-        Endings of the files: "pdf", "svg", "png" (300 dots per inch).
-    """
+    """Draw the figures of an experiment that its results allow into a folder, and return the files."""
     styles = styles_of(results.best_settings())
     paths = []
     with drawing():

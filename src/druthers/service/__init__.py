@@ -10,7 +10,7 @@
     routes       what users want; personalizer: the same as clients of Azure Personalizer ask for it
     desk         drives the operations of the advisor, and writes for all requests together; readers: its threads
     operating    what who runs it looks at and changes, and the page in a browser; overview: how that is put together
-    laboratory   experiments and a guest to watch; runner, player: the processes that play them
+    laboratory   experiments and a guest to watch; player: the processes that play them
     docs         the OpenAPI document, and a page made of it
     metrics      what Prometheus is told
     logs         one JSON object a line, without secrets

@@ -22,7 +22,7 @@ from druthers.advisor.updating import first_catalog
 from druthers.errors import DruthersError, InvalidSetting
 from druthers.service import problems
 from druthers.service.auth import Gate, Limiter
-from druthers.service.connections import BoundedProtocol, Bounds
+from druthers.service.connections import BoundedProtocol
 from druthers.service.desk import Desk
 from druthers.service.docs import describe
 from druthers.service.guards import Guard, unguarded
@@ -100,6 +100,7 @@ def _open(settings: Settings) -> tuple[Advisor, Ledger | None]:
             if again := ledger.apply(store):
                 _log.warning("an older journal was put back: %d erasures and revocations were done again", again)
             ledger.follow(store)
+        half = {"timeout": settings.reading_seconds / 2, "retries": 0} if settings.parser == "llm" else {}
         advisor = Advisor(
             settings.catalog or first_catalog(store),
             store=store,
@@ -108,7 +109,8 @@ def _open(settings: Settings) -> tuple[Advisor, Ledger | None]:
             policy_settings={"exploration": settings.exploration, **settings.policy_settings},
             population=settings.population,
             asking=Asking(settings.question_price, settings.question_budget),
-            parser_settings=_parser_settings(settings),
+            # Models are loaded beside, and time is left to read without a language model.
+            parser_settings={"background": True, **half, **settings.parser_settings},
         )
         _log.info("preparing: what is not in the cache is compiled, for a minute where it is empty")
         advisor.compile()
@@ -116,20 +118,9 @@ def _open(settings: Settings) -> tuple[Advisor, Ledger | None]:
     return advisor, ledger
 
 
-def _parser_settings(settings: Settings) -> dict[str, Any]:
-    """Return what the parser is told: models are loaded beside, and time is left to read without a language model."""
-    half = {"timeout": settings.reading_seconds / 2, "retries": 0} if settings.parser == "llm" else {}
-    return {"background": True, **half, **settings.parser_settings}
-
-
 def server_options(settings: Settings) -> dict[str, Any]:
     """Return how uvicorn is to serve: with bounds on what connections may take."""
-    bounds = Bounds(
-        _allow_connections(settings.max_connections),
-        settings.max_header_bytes,
-        settings.max_body_bytes,
-        settings.arrival_seconds,
-    )
+    most = _allow_connections(settings.max_connections)
     return {
         "host": settings.host,
         "port": settings.port,
@@ -140,7 +131,7 @@ def server_options(settings: Settings) -> dict[str, Any]:
         "ws": "none",
         "proxy_headers": False,
         "loop": "uvloop",
-        "http": partial(BoundedProtocol, bounds=bounds),
+        "http": partial(BoundedProtocol, most=most, settings=settings),
         "timeout_graceful_shutdown": 10,
     }
 

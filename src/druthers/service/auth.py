@@ -88,14 +88,8 @@ class Limiter:
 
     Whoever has a token left may do any work, and pays for all of it: work of more tokens than are left is owed, and
     has to be waited for the next time. Of each bucket only the moment is kept at which it will be full again; full
-    ones are forgotten.
-
-    Parameters
-    ----------
-    rate, burst
-        Tokens per second, and at once; a rate of 0 is no limit.
-    most
-        Buckets that are kept at a time; beyond that the ones that were filled longest ago are forgotten.
+    ones are forgotten, and where there are too many buckets, those that were filled longest ago. A rate of 0 is no
+    limit.
 
     Examples
     --------
@@ -138,19 +132,11 @@ class Limiter:
 class Gate:
     """Decide about callers, in a few microseconds.
 
-    Parameters
-    ----------
-    keys
-        Returns the keys by id as they are now, or raises what stands against any request, with keys or without; called
-        for every request, so it should only hand out a dict.
-    required
-        Whether a key must be shown. Without, callers are trusted because nobody else can reach a loopback address. A
-        browser can, on behalf of any page that it shows, so Host and Origin must then be loopback names; a proxy can,
-        on behalf of anybody, so nothing may say that one passed the request on.
-    limiter
-        How much one key may do; one address, where keys are off or none was recognized.
-    clock
-        Seconds that only rise.
+    `keys` returns the keys by id as they are now, or raises what stands against any request; called for every request,
+    it should only hand out a dict. Where no key is required, callers are trusted because nobody else can reach a
+    loopback address. A browser can, on behalf of any page that it shows, so Host and Origin must then be loopback
+    names; a proxy can, on behalf of anybody, so nothing may say that one passed the request on. The limiter counts by
+    key; by address, where keys are off or none was recognized.
     """
 
     def __init__(

@@ -2,36 +2,29 @@
 
 import asyncio
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from druthers.service.problems import problem_response
+from druthers.service.settings import Settings
 
 # A body that comes in chunks of one byte each takes six times its length.
 CHUNKED = 8
-
-
-class Bounds(NamedTuple):
-    """What connections may take."""
-
-    connections: int  # how many may be open at a time
-    header_bytes: int  # the most that the headers of a request, and its body, may have
-    body_bytes: int
-    # How long headers, and then a body, may take to arrive; and how long an answer may wait for its reader.
-    seconds: float
 
 
 class BoundedProtocol(HttpToolsProtocol):
     """HTTP/1.1 as uvicorn speaks it, for callers who may be slow, endless or many on purpose.
 
     When all connections are taken, the one that has been waiting for its caller for longest gives way; those whose
-    request is being worked on never do.
+    request is being worked on never do. An answer may wait for its reader as long as headers, and then a body, may take
+    to arrive.
     """
 
-    def __init__(self, *given: Any, bounds: Bounds, **more: Any) -> None:
+    def __init__(self, *given: Any, most: int, settings: Settings, **more: Any) -> None:
         super().__init__(*given, **more)
-        self._bounds = bounds
+        self._most = most  # connections that may be open at a time
+        self._settings = settings
         self._missing = "headers"  # what has not arrived yet of the present request; nothing once it is whole
         self._received = 0
         self._since = self.loop.time()
@@ -42,12 +35,12 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request; somebody has to go if there are too many."""
         super().connection_made(transport)
-        self._deadline = self.loop.call_later(self._bounds.seconds, self._look)
-        if len(self.connections) > self._bounds.connections:
+        self._deadline = self.loop.call_later(self._settings.arrival_seconds, self._look)
+        if len(self.connections) > self._most:
             others = [one for one in self.connections if isinstance(one, BoundedProtocol) and one.is_waiting]
             longest = min(others, key=lambda one: (one._since, one is self))  # many come at the same tick of the loop
             if longest is self:
-                self._refuse(503, f"this service takes {self._bounds.connections} connections, and all are in use")
+                self._refuse(503, f"this service takes {self._most} connections, and all are in use")
             else:
                 longest.transport.abort()
 
@@ -75,7 +68,7 @@ class BoundedProtocol(HttpToolsProtocol):
             if self._missing and self._received >= self._limit():
                 self._refuse(431 if self._missing == "headers" else 413, self._law())
         if self._missing and self._deadline is None:
-            self._deadline = self.loop.call_later(self._bounds.seconds, self._look)
+            self._deadline = self.loop.call_later(self._settings.arrival_seconds, self._look)
         elif not self._missing and self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
@@ -105,7 +98,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def pause_writing(self) -> None:
         """Wait for who does not read the answer, for a while."""
         super().pause_writing()
-        self._reader_deadline = self.loop.call_later(self._bounds.seconds, self.transport.abort)
+        self._reader_deadline = self.loop.call_later(self._settings.arrival_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
         """Go on."""
@@ -123,22 +116,23 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _limit(self) -> int:
         if self._missing == "headers":
-            return self._bounds.header_bytes
-        return CHUNKED * self._bounds.body_bytes + self._bounds.header_bytes
+            return self._settings.max_header_bytes
+        return CHUNKED * self._settings.max_body_bytes + self._settings.max_header_bytes
 
     def _law(self) -> str:
         if self._missing == "headers":
-            return f"the headers of a request may have {self._bounds.header_bytes} bytes, but these have more"
-        return f"a body may have {self._bounds.body_bytes} bytes, but this one has more; send less at a time"
+            return f"the headers of a request may have {self._settings.max_header_bytes} bytes, but these have more"
+        return f"a body may have {self._settings.max_body_bytes} bytes, but this one has more; send less at a time"
 
     def _look(self) -> None:
         """See whether the part that is missing is late: it may have begun after the deadline was set."""
-        left = self._since + self._bounds.seconds - self.loop.time()
+        seconds = self._settings.arrival_seconds
+        left = self._since + seconds - self.loop.time()
         self._deadline = None
         if left > 0:
             self._deadline = self.loop.call_later(left, self._look)
         elif self._missing:
-            self._refuse(408, f"the {self._missing} must arrive within {self._bounds.seconds:g} s, but did not")
+            self._refuse(408, f"the {self._missing} must arrive within {seconds:g} s, but did not")
 
     def _refuse(self, status: int, detail: str) -> None:
         """Say why, unless an answer is already under way, and end the connection."""

@@ -112,8 +112,10 @@ class Guard:
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
-                visit.status = message["status"]
-                message["headers"] = _headers(visit, message.get("headers", ()))
+                visit.status, given = message["status"], message.get("headers", ())
+                said = dict(given)
+                unsaid = [header for header in _UNLESS_SAID if header[0] not in said]
+                message["headers"] = [*given, (b"x-request-id", visit.id.encode()), *_ALWAYS, *unsaid]
             await send(message)
 
         try:
@@ -176,12 +178,6 @@ class Guard:
             key = "null" if visit.caller.key is None else f'"{visit.caller.key}"'
             fields = f'{{"request":"{visit.id}",{known.told},"ms":{seconds * 1e3:.3f},"key":{key}}}'
             log_request(known.level, fields)
-
-
-def _headers(visit: Visit, given: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    said = dict(given)
-    unsaid = [header for header in _UNLESS_SAID if header[0] not in said]
-    return [*given, (b"x-request-id", visit.id.encode()), *_ALWAYS, *unsaid]
 
 
 class GuardedRoute(APIRoute):

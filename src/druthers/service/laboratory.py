@@ -17,9 +17,8 @@ from druthers.experiments import experiment_names, load_experiment
 from druthers.experiments.guest import MOST_ROUNDS, Guest
 from druthers.service.desk import Desk
 from druthers.service.guards import Json, Routes
-from druthers.service.player import Player
+from druthers.service.player import Player, Runner
 from druthers.service.problems import Problem
-from druthers.service.runner import Runner
 from druthers.service.schemas import Closed
 from druthers.service.settings import Settings
 
@@ -112,9 +111,8 @@ def make_laboratory(settings: Settings) -> tuple[Routes, Runner]:
         names = experiment_names()
         if body.experiment not in names:
             raise Problem(404, f"an experiment must be one that comes along; {choices(body.experiment, names)}")
-        runner.start(
-            body.experiment, body.runs, body.horizon, results / f"{body.experiment}-{body.runs}x{body.horizon}"
-        )
+        folder = results / f"{body.experiment}-{body.runs}x{body.horizon}"
+        runner.start(body.experiment, body.runs, body.horizon, folder)
         return Json(runner.told, 202)
 
     @routes.delete("/runs", role="admin", status_code=204, response_class=Response)

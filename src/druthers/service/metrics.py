@@ -5,6 +5,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, Summary
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
@@ -33,6 +34,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = own = CollectorRegistry()
+        gauge = partial(Gauge, registry=own)
         if SHARED not in os.environ:
             ProcessCollector(registry=own)
         self._seconds = Histogram(
@@ -54,25 +56,13 @@ class Metrics:
         self._queries = {understood: queries.labels("yes" if understood else "no") for understood in (True, False)}
         self._feedback = Counter("druthers_feedback", "Feedback taken in, by what it was.", ["outcome"], registry=own)
         self._events = Counter("druthers_events_applied", "Events of the journal folded into memory.", registry=own)
-        self._position = Gauge(
-            "druthers_journal_position",
-            "Position up to which the journal is folded.",
-            registry=own,
-            multiprocess_mode="livemin",
-        )
-        self._lag = Gauge(
-            "druthers_journal_lag_events",
-            "Events of the journal that are not folded yet.",
-            registry=own,
-            multiprocess_mode="livemax",
-        )
-        self.residents = Gauge("druthers_resident_users", "Users in memory.", registry=own, multiprocess_mode="livesum")
-        self.snapshot = Gauge(
-            "druthers_snapshot_time_seconds",
-            "When the last snapshot was taken, since 1970: its age is time() less this.",
-            registry=own,
-            multiprocess_mode="max",
-        )
+        about = "Position up to which the journal is folded."
+        self._position = gauge("druthers_journal_position", about, multiprocess_mode="livemin")
+        about = "Events of the journal that are not folded yet."
+        self._lag = gauge("druthers_journal_lag_events", about, multiprocess_mode="livemax")
+        self.residents = gauge("druthers_resident_users", "Users in memory.", multiprocess_mode="livesum")
+        about = "When the last snapshot was taken, since 1970: its age is time() less this."
+        self.snapshot = gauge("druthers_snapshot_time_seconds", about, multiprocess_mode="max")
 
     def timer(self, method: str, route: str, status: int) -> Callable[[float], None]:
         """Return what notes the seconds of requests to a route; `route` is the template of its path, never the path."""

@@ -85,18 +85,11 @@ def _views(desk: Desk, settings: Settings) -> Routes:
     @routes.get("/settings", role="admin", response_model=list[dict[str, Any]])
     async def in_force() -> Response:
         """List the settings in force; passwords stay hidden."""
-        changed = settings.changed()
-        return Json(
-            [
-                {
-                    "name": name,
-                    "value": redact(str(getattr(settings, name))),
-                    "changed": name in changed,
-                    "about": about,
-                }
-                for name, about in ABOUT.items()
-            ]
-        )
+        changed, told = settings.changed(), []
+        for name, about in ABOUT.items():
+            value = redact(str(getattr(settings, name)))
+            told.append({"name": name, "value": value, "changed": name in changed, "about": about})
+        return Json(told)
 
     _add_readings(routes, desk)
     _add_keys(routes, desk)

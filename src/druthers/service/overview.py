@@ -46,7 +46,9 @@ def item_rows(fold: Fold, decided: Sequence[Event]) -> list[dict[str, Any]]:
     """
     shown = Counter(item for event in decided for item in event.body.get("items", ()))
     places = shown.total()
-    ids, policy, objectives = _listed(fold.ids, shown), fold.policy, fold.catalog.objectives
+    # All items in their order, or as many as may be: those shown most often.
+    often = sorted(fold.ids, key=lambda id: -shown[id])[:MOST_ITEMS]
+    ids, policy, objectives = sorted(often), fold.policy, fold.catalog.objectives
     means, reports = policy.reward_means(ids), policy.reward_counts(ids)
     blank = np.full(means.shape, np.nan)
     hopes, doubts = policy.expectations(ids) if policy.expects else (blank, blank)
@@ -75,20 +77,11 @@ def _interval(objective: Objective, mean: float, spread: float | None) -> dict[s
     return {"mean": objective.to_value(mean), "low": low, "high": high}
 
 
-def _listed(ids: Sequence[str], shown: Counter[str]) -> Sequence[str]:
-    """Return the items to list, in their order: all of them, or as many as may be, those shown most often first."""
-    if len(ids) <= MOST_ITEMS:
-        return ids
-    return sorted(sorted(ids, key=lambda id: -shown[id])[:MOST_ITEMS])
-
-
 def people_rows(fold: Fold, contains: str, limit: int) -> list[dict[str, Any]]:
     """Return the people in memory whose id holds a text, the latest heard of first."""
     found = [user for user in reversed(fold.people) if contains.lower() in user.lower()][:limit]
-    return [
-        {"user": user, "queries": person.queries, "feedbacks": person.feedbacks, "position": person.position}
-        for user, person in ((user, fold.people[user]) for user in found)
-    ]
+    parts = ("queries", "feedbacks", "position")
+    return [{"user": user} | {part: getattr(fold.people[user], part) for part in parts} for user in found]
 
 
 def preference_map(fold: Fold) -> dict[str, Any]:
@@ -177,11 +170,8 @@ def doubtful(fold: Fold, said: Sequence[Event], marked: Sequence[Event]) -> dict
     for event in spoken:
         by_user.setdefault(str(event.user), []).append(event)
     talkative = [user for user, past in by_user.items() if len(past) > 2][-MOST_DOUBTED:]
-    suspicious = [
-        {"user": user, **dataclasses.asdict(one)}
-        for user in talkative
-        for one in cards.suspect(fold.catalog, by_user[user])
-    ]
+    found = ((user, one) for user in talkative for one in cards.suspect(fold.catalog, by_user[user]))
+    suspicious = [{"user": user, **dataclasses.asdict(one)} for user, one in found]
     return {
         "readings": [
             {

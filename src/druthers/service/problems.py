@@ -247,17 +247,9 @@ async def _on_http(request: Request, error: Exception) -> Response:
     if not isinstance(error, Problem):
         if error.status_code == 404:
             detail = "a path must be one of those at /openapi.json, but nothing is at this one"
-        elif error.status_code == 405:
-            allowed = _allowed(request)
+        elif error.status_code == 405:  # each route knows only its own methods
+            there = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
+            allowed = sorted(set().union(*(getattr(route, "methods", None) or () for route in there)))
             headers = {"Allow": ", ".join(allowed)}
             detail = f"this path takes {' or '.join(allowed)}, but got {cut(request.method, 20)}"
     return _told(request, error.status_code, detail, headers=headers)
-
-
-def _allowed(request: Request) -> list[str]:
-    """Return all methods that a path takes: each route knows only its own."""
-    methods: set[str] = set()
-    for route in request.app.routes:
-        if route.matches(request.scope)[0] is not Match.NONE:
-            methods |= getattr(route, "methods", None) or set()
-    return sorted(methods)

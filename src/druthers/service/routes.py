@@ -26,6 +26,7 @@ from druthers.service.problems import LONGEST_DETAIL, Problem, cut, malformed_en
 from druthers.service.schemas import ID, Malformed, MigrationRequest, Schemas
 from druthers.service.settings import Settings
 
+OBJECTIVE_PARTS = ("name", "description", "low", "high", "less_is_better")
 # Rewards that stand for an aspect that was bad, fair or good.
 GRADES = {"bad": 0.05, "fair": 0.5, "good": 0.95}
 
@@ -215,20 +216,12 @@ def _catalog(desk: Desk, settings: Settings) -> Routes:
     @routes.get("/objectives", role="read", response_model=list[answers.ObjectiveAnswer])
     async def objectives() -> Response:
         """List what matters, and what the details of items came to tell about it."""
-        return Json(
-            [
-                {
-                    "name": one.name,
-                    "description": one.description,
-                    "low": one.low,
-                    "high": one.high,
-                    "less_is_better": one.less_is_better,
-                    **{name: one.to_value(reward) for name, reward in GRADES.items()},
-                    "columns": [part._asdict() for part in desk.fold.predictor.parts(one.name)],
-                }
-                for one in desk.fold.catalog.objectives
-            ]
-        )
+        told = []
+        for one in desk.fold.catalog.objectives:
+            grades = {name: one.to_value(reward) for name, reward in GRADES.items()}
+            columns = [part._asdict() for part in desk.fold.predictor.parts(one.name)]
+            told.append({part: getattr(one, part) for part in OBJECTIVE_PARTS} | grades | {"columns": columns})
+        return Json(told)
 
     @routes.get("/catalog", role="read", response_model=answers.CatalogAnswer)
     async def catalog() -> Response:
@@ -236,8 +229,8 @@ def _catalog(desk: Desk, settings: Settings) -> Routes:
         limits = {"batch": settings.max_batch, "body_bytes": settings.max_body_bytes}
         content = replace(desk.fold.catalog, items=()).content()
         columns = await asyncio.to_thread(desk.operations.columns.domains)
-        answer = {"number": desk.fold.editions.number, "catalog": content, "columns": columns, "limits": limits}
-        return Json(answer)
+        number = desk.fold.editions.number
+        return Json({"number": number, "catalog": content, "columns": columns, "limits": limits})
 
     @routes.post("/catalog", role="admin", problems=[409], response_model=answers.MigrationAnswer)
     async def migrate(body: MigrationRequest) -> Response:
@@ -343,9 +336,8 @@ async def _together(request: Request, body: Any, do: Callable[[Any], Coroutine[A
     for outcome in outcomes:
         if isinstance(outcome, StoreFailure):
             alone = all(isinstance(other, StoreFailure) and not isinstance(other, UnknownOutcome) for other in outcomes)
-            raise (
-                outcome if alone else UnknownOutcome(f"some entries were written before the journal failed: {outcome}")
-            )
+            told = f"some entries were written before the journal failed: {outcome}"
+            raise outcome if alone else UnknownOutcome(told)
         if isinstance(outcome, DruthersError):
             results.append({"status": status_of(outcome), "answer": None, "problem": cut(str(outcome), LONGEST_DETAIL)})
         elif isinstance(outcome, Problem):

@@ -273,10 +273,9 @@ def _model(
     `above` are schemas of fields of which one must be above 0.
     """
     extra: dict[str, Any] = {"minProperties": least} if least else {"anyOf": list(above)} if above else {}
-    if one_of:
-        extra["oneOf"] = [{"required": [part], "properties": {part: {"not": {"type": "null"}}}} for part in one_of]
-    if some_of:
-        extra["anyOf"] = [{"required": [part], "properties": {part: {"not": {"type": "null"}}}} for part in some_of]
+    for law, parts in (("oneOf", one_of), ("anyOf", some_of)):
+        if parts:
+            extra[law] = [{"required": [part], "properties": {part: {"not": {"type": "null"}}}} for part in parts]
 
     def check(body: Any) -> Any:
         for parts, law in ((one_of, "exactly one"), (some_of, "at least one")):

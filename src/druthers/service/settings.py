@@ -219,14 +219,8 @@ def load_settings(
 ) -> Settings:
     """Return the settings of a TOML file, then of the environment, then of the command line: the later one holds.
 
-    Parameters
-    ----------
-    config
-        The file; by default the one that DRUTHERS_CONFIG names, or none.
-    environ
-        The environment: DRUTHERS_PORT for `port`, and so on. Numbers and tables are written as in TOML.
-    overrides
-        Values by name; None for those that are not given.
+    The file is by default the one that DRUTHERS_CONFIG names, if any. The environment has DRUTHERS_PORT for `port`, and
+    so on, numbers and tables as in TOML. Overrides that are None are not given.
 
     Examples
     --------

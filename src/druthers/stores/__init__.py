@@ -24,18 +24,11 @@ def is_journal(where: str) -> bool:
 
 
 def open_store(url: str, *, migrate: bool = False, create: bool = True, timeout: float = 5.0) -> Store:
-    """Open a journal, and make it if it is not there.
+    """Open a journal, and make it if it is not there, unless told not to `create` one.
 
-    Parameters
-    ----------
-    url
-        "memory:", "sqlite:PATH" (or a path that ends in .db or .sqlite), or "postgresql://USER:PASSWORD@HOST/NAME".
-    migrate
-        Bring a journal of an older version to the newest; without it such a journal is refused.
-    create
-        Make a fresh journal where there is none; without it that is refused.
-    timeout
-        Seconds after which a database that does not answer, or that others keep busy, is a `StoreFailure`.
+    It is "memory:", "sqlite:PATH" (or a path that ends in .db or .sqlite), or "postgresql://USER:PASSWORD@HOST/NAME".
+    One of an older version is refused unless `migrate` brings it to the newest. A database that does not answer, or
+    that others keep busy, for `timeout` seconds is a `StoreFailure`.
 
     Examples
     --------

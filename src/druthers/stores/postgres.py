@@ -70,15 +70,8 @@ class PostgresStore(SQLStore):
     """A journal in a PostgreSQL database, for any number of replicas.
 
     The tables are called druthers_*; the user of the URL must be allowed to make them. Connect directly, or through a
-    pooler that keeps sessions.
-
-    Parameters
-    ----------
-    url
-        postgresql://USER:PASSWORD@HOST:PORT/NAME, with any options of libpq; signs in names and password that mean
-        something in a URL are written as %XX.
-    migrate, create, timeout
-        As in `open_store`.
+    pooler that keeps sessions. The URL may have any options of libpq; signs in names and password that mean something
+    in a URL are written as %XX.
     """
 
     name: ClassVar[str] = "postgresql"

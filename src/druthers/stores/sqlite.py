@@ -40,14 +40,7 @@ class SQLiteStore(SQLStore):
     """A journal in a file, for one machine.
 
     Readers never wait for writers: it is kept in write-ahead mode, each commit flushed to the disk. The file must be
-    on a local disk, not on a network share.
-
-    Parameters
-    ----------
-    path
-        The file; made if it is not there.
-    migrate, create, timeout
-        As in `open_store`; other processes that write are waited for.
+    on a local disk, not on a network share. Other processes that write are waited for.
     """
 
     name: ClassVar[str] = "sqlite"

@@ -7,11 +7,12 @@
 import math
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from druthers.errors import InvalidEvent, StoreFailure
 from druthers.stores import Event, Snapshot, Store, UserRecord, UserState, inspect
-from druthers.testing.laws import hold, laws_of
+from druthers.testing.laws import hold, laws_of, require_refused
 
 MakeStore = Callable[[], Store]
 BODY = {
@@ -37,14 +38,6 @@ def bare(event: Event) -> Event:
 
 def _numbers(events: list[Event]) -> list[Any]:
     return [event.body.get("number") for event in events]
-
-
-def _refused(call: Callable[[], object], error: type[Exception] = InvalidEvent) -> bool:
-    try:
-        call()
-    except error:
-        return True
-    return False
 
 
 def check_a_fresh_journal_is_empty(make: MakeStore) -> None:
@@ -185,8 +178,8 @@ def check_a_refused_batch_changes_nothing(make: MakeStore) -> None:
     with make() as store:
         store.append([_event(1)])
         for parts in bad:
-            wrong = _event(**parts)
-            assert _refused(lambda wrong=wrong: store.append([_event(2), wrong])), f"taken: {parts}"  # type: ignore[misc]
+            (part,) = parts
+            require_refused(InvalidEvent, partial(store.append, [_event(2), _event(**parts)]), f"taken: a bad {part}")
         assert _numbers(store.read()) == [1], "a refused batch left something behind"
         assert store.append([_event(2)]) == [2], "a refused batch used up positions"
 
@@ -250,8 +243,7 @@ def check_a_failed_erasure_changes_nothing(make: MakeStore) -> None:
             (_event(), raises, KeyError),
         ]
         for number, (notice, scrub, error) in enumerate(attempts):
-            wrong = lambda notice=notice, scrub=scrub: store.erase("ada", notice, scrub)  # noqa: E731
-            assert _refused(wrong, error), f"attempt {number} was not refused"
+            require_refused(error, partial(store.erase, "ada", notice, scrub), f"attempt {number} was not refused")
             assert store.read() == before, f"attempt {number} changed the journal"
         assert store.user("fold", "ada") == UserState("ada", 1, 3, b"hers")
 
@@ -272,7 +264,7 @@ def check_newer_states_stay(make: MakeStore) -> None:
         store.save("a", Snapshot(9, b""), [UserState("ada", 1, 9, b"new"), UserState("ada", 1, 8, b"late")])
         assert (store.snapshot("a"), store.user("a", "ada")) == (Snapshot(9, b""), UserState("ada", 1, 9, b"new"))
         assert (store.snapshot("b"), store.user("b", "ada")) == (None, None), "a state of another fold"
-        assert _refused(lambda: store.save("\0", None)), "a fold with NUL"
+        require_refused(InvalidEvent, partial(store.save, "\0", None), "a fold with NUL")
 
 
 def check_what_a_journal_has_of_users(make: MakeStore) -> None:
@@ -370,7 +362,7 @@ def check_a_closed_store_says_so(make: MakeStore) -> None:
         store.append([_event(1)])
     store.close()
     for call in (store.last, store.read, lambda: store.append([_event()]), lambda: store.save("fold", None)):
-        assert _refused(call, StoreFailure), "a closed store went on"
+        require_refused(StoreFailure, call, "a closed store went on")
 
 
 STORE_CHECKS = laws_of(globals())

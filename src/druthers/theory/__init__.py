@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from druthers.engines import Processes, Progress, Watch, unwatched
-from druthers.errors import UnknownName
-from druthers.theory import corruption, growth, instances, radii, words
+from druthers.errors import require_known
+from druthers.theory import corruption, growth, instances, radii
 from druthers.theory.claims import FAILS, HOLDS, OPEN, Chart, Claim, Finding, Game, Line
 from druthers.theory.games import keep, play
 from druthers.types import Floats
@@ -18,9 +18,9 @@ COMPILED_LONGEST = "fisher-pqucb"
 CLAIMS: dict[str, Claim] = {
     claim.name: claim
     for claim in (
-        Claim.of(words.check_shift),
+        Claim.of(radii.check_shift),
         Claim.of(instances.check_queries_alone),
-        Claim.of(words.check_rate),
+        Claim.of(radii.check_rate),
         Claim.of(radii.check_radius),
         Claim.of(radii.check_noise),
         Claim.of(radii.check_radii),
@@ -51,21 +51,10 @@ def check(
 ) -> list[Checked]:
     """Check claims, all of them by default, with fixed seeds; the same call gives the same findings.
 
-    Parameters
-    ----------
-    names
-        Which claims.
-    fast
-        Smaller runs under the same rules.
-    workers
-        How many processes; 1 for none but this.
-    watch
-        Told of each part of the work that is done: a run of a game, or a claim.
+    `fast` runs are smaller, under the same rules. `watch` is told of each run of a game and each claim that is done.
     """
     wanted = list(CLAIMS) if names is None else names
-    for name in wanted:
-        if name not in CLAIMS:
-            raise UnknownName.of("claim", name, CLAIMS)
+    require_known("claim", CLAIMS, *wanted)
     games = list(dict.fromkeys(game for name in wanted for game in CLAIMS[name].games(fast)))
     total = len(wanted) + sum(game.runs for game in games)
     found: dict[str, Finding] = {}

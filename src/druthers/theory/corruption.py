@@ -11,8 +11,7 @@ from druthers import bounds
 from druthers.anchors import GroupLasso, Likelihood, Mixture
 from druthers.bounds.corruption import corrupted_law, ranking_law
 from druthers.sampling import sample_rankings
-from druthers.theory.claims import Chart, Finding, Line, all_of, at_least, at_most
-from druthers.theory.statistics import Interval, interval, resampled
+from druthers.theory.claims import Chart, Finding, Interval, Line, all_of, at_least, at_most, interval, resampled
 from druthers.types import Floats, Integers
 
 SHARES = (0.0, 0.2, 0.4, 0.45, 0.5)

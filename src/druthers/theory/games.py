@@ -9,8 +9,7 @@ from druthers import bounds
 from druthers.environments import Environment, Reviews, Synthetic
 from druthers.policies import make_policy
 from druthers.simulation import simulate
-from druthers.theory.claims import Game, Line, mean_line
-from druthers.theory.statistics import Interval, resampled
+from druthers.theory.claims import Game, Interval, Line, mean_line, resampled
 from druthers.types import Floats, Integers
 
 # The world of the analysis: rewards between 0 and 1 or nearly so, weights that sum to one; four users, ten arms.

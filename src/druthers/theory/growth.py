@@ -9,9 +9,22 @@ from druthers import bounds
 from druthers.environments import Synthetic
 from druthers.policies import make_policy
 from druthers.simulation import play_tape
-from druthers.theory.claims import FAILS, HOLDS, OPEN, Chart, Finding, Game, Line, all_of, at_most
+from druthers.theory.claims import (
+    FAILS,
+    HOLDS,
+    OPEN,
+    Chart,
+    Finding,
+    Game,
+    Interval,
+    Line,
+    all_of,
+    at_most,
+    exponents,
+    interval,
+    likeliest_law,
+)
 from druthers.theory.games import BOUNDED, band, marks, our_bound, regrets_of
-from druthers.theory.statistics import Interval, exponents, interval, likeliest_law
 from druthers.types import Floats
 
 LABELS = ("mo-pqucb", "prucb", "fisher-pqucb", "fisher-pqucb, guaranteed")

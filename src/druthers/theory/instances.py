@@ -8,9 +8,8 @@ import numpy as np
 from druthers.environments import Reviews
 from druthers.policies import make_policy
 from druthers.simulation import simulate
-from druthers.theory.claims import Chart, Finding, Game, Line, all_of, at_least, at_most
+from druthers.theory.claims import Chart, Finding, Game, Line, all_of, at_least, at_most, exponents, interval, resampled
 from druthers.theory.games import HARDEST, STARVING, band, marks, mean_exponent, our_bound, regrets_of
-from druthers.theory.statistics import exponents, interval, resampled
 from druthers.types import Floats
 
 # Theorem 1's instance: rankings cannot tell one preference from the other, and each has its own best arm.

@@ -11,9 +11,8 @@ from druthers.environments import Synthetic
 from druthers.errors import InvalidSetting, require
 from druthers.policies import make_policy
 from druthers.simulation import Run, simulate
-from druthers.theory.claims import Chart, mean_line
+from druthers.theory.claims import Chart, Interval, interval, mean_line
 from druthers.theory.games import our_bound
-from druthers.theory.statistics import Interval, interval
 
 ACCURACIES = (0.5, 0.25, 0.1)
 SEED = 30
@@ -47,7 +46,6 @@ class Plan(NamedTuple):
     chart: Chart  # regret over the rounds
 
 
-# Over sixty lines with its settings and what they mean; each figure of the plan comes from a function below.
 def plan(
     *,
     objectives: int,
@@ -62,22 +60,8 @@ def plan(
 ) -> Plan:
     """Return what to expect at a size, with the laws of the paper's synthetic benchmark: [0, 5], noise 0.5.
 
-    Parameters
-    ----------
-    objectives, arms, users
-        Numbers D, K and N.
-    horizon
-        Rounds of all users together, one user in each.
-    length
-        How many objectives a query names; all of them by default.
-    corruption
-        Share of queries that are wrong.
-    runs
-        Simulated runs.
-    workers
-        How many processes; 1 for none but this.
-    watch
-        Told of each run that is done.
+    The horizon counts the rounds of all users together, one user in each; a query names so many objectives, all of
+    them by default, and a share of queries is corrupted.
     """
     size = objectives if length is None else length
     require(1 <= size <= objectives, f"length must lie between 1 and {objectives} objectives", length)

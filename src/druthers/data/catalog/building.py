@@ -15,10 +15,9 @@ from druthers.data.catalog import roles
 from druthers.data.catalog.cells import DATE, FLAG, HALF, LIST, MOST, NUMBER, Cells, read_cells
 from druthers.data.catalog.identity import ids_of
 from druthers.data.catalog.measures import Mask, find_doubt, find_range, impossible, outliers
-from druthers.data.catalog.numerals import Hints
 from druthers.data.catalog.roles import COST, GAIN, Asked, Roles, direction, find_roles, has, is_called, tidy, tokens
 from druthers.data.catalog.sheets import FEW, SIGNS, Sheet, counted, few, read_sheet
-from druthers.data.catalog.units import PAID, is_told
+from druthers.data.catalog.units import PAID, Hints, is_told
 from druthers.data.reviews.estimates import means_of_items
 from druthers.data.reviews.reading import as_text
 from druthers.errors import InvalidSetting, choices
@@ -39,17 +38,11 @@ class Built:
 
 
 def build_catalog(path: Path, asked: Asked | None = None, *, like: Catalog | None = None) -> Built:
-    """Return the catalog of a table.
+    """Return the catalog of a table in CSV, Parquet or JSON; what is not `asked` is guessed from names and cells.
 
-    Parameters
-    ----------
-    path
-        CSV, Parquet or JSON: a row for each item; or a row for each rating of an item by a person, of which means are
-        taken, with how far they can be believed.
-    asked
-        What is known of the columns; the rest is guessed from names and cells.
-    like
-        An earlier catalog of the same things: its objectives stay as they are, but for ranges that became too narrow.
+    It has a row for each item; or a row for each rating of an item by a person, of which means are taken, with how far
+    they can be believed. Where an earlier catalog of the same things is given by `like`, its objectives stay as they
+    are, but for ranges that became too narrow.
     """
     sheet = read_sheet(path)
     asked = asked or Asked()

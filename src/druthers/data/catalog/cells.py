@@ -12,9 +12,22 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from druthers.data.catalog.numerals import NO_HINTS, NUMERAL, Hints, decimal_mark, mark_of, value_of
 from druthers.data.catalog.sheets import counted
-from druthers.data.catalog.units import CELLS, CURRENCIES, UNITS, Amount, in_one_unit, unit_of, without_rare
+from druthers.data.catalog.units import (
+    CELLS,
+    CURRENCIES,
+    NO_HINTS,
+    NUMERAL,
+    UNITS,
+    Amount,
+    Hints,
+    decimal_mark,
+    in_one_unit,
+    mark_of,
+    unit_of,
+    value_of,
+    without_rare,
+)
 from druthers.data.reviews.tables import LARGEST
 
 NUMBER, FLAG, DATE, LIST, TEXT, EMPTY = "number", "yes or no", "date", "list", "text", "empty"

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from druthers.data.catalog.cells import EMPTY, FLAG, LIST, MISSING, NUMBER, TEXT, Cells, are_words
-from druthers.data.catalog.numerals import is_numeral
+from druthers.data.catalog.units import is_numeral
 from druthers.errors import InvalidSetting, choices
 
 COST, GAIN = "cost", "gain"

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from druthers.data.folders import FACTS, write_folder
-from druthers.data.people.packages import Shelf
-from druthers.data.people.studies import CARD, STUDIES, Study, make_card
+from druthers.data.people.studies import CARD, STUDIES, Shelf, Study, make_card
 from druthers.drafts import to_json
-from druthers.errors import InvalidSetting, UnknownName
+from druthers.errors import InvalidSetting, require_known
 
 __all__ = ["STUDIES", "Brought", "Shelf", "Study", "bring"]
 
@@ -26,8 +25,7 @@ class Brought(NamedTuple):
 
 def bring(name: str, home: Path, shelf: Shelf) -> Brought:
     """Read a study from its package, see that it is what it should be, and write table and card into its folder."""
-    if name not in STUDIES:
-        raise UnknownName.of("study", name, STUDIES)
+    require_known("study", STUDIES, name)
     study = STUDIES[name]
     more = partial(shelf.read, study.package)
     table = study.read(more(study.path), more, tuple(study.objectives))

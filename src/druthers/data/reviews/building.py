@@ -37,7 +37,6 @@ class Built:
     notes: tuple[str, ...]  # what is doubtful, and what was done about it
 
 
-# Over sixty lines with its settings and what they mean; the filters are told in the order in which they work.
 def build_tripadvisor(
     raw: str | Path,
     out: str | Path,
@@ -52,24 +51,10 @@ def build_tripadvisor(
 ) -> Built:
     """Make the folder `tripadvisor` in `out` from raw reviews of hotels, with the paper's filters.
 
-    Parameters
-    ----------
-    raw
-        Folder with the reviews and offerings as lines of JSON, or one file of them.
-    out
-        Where data sets are kept: what `DRUTHERS_DATA` and `--data` name.
-    of_user, of_item
-        Reviews that a user, and then a hotel, must have.
-    n_users
-        How many of the most active users are kept; rewards are means over all that are left.
-    fixed_point
-        Ask users and hotels again and again until nothing changes, instead of once each.
-    city
-        Only hotels of this city.
-    ridge
-        Strength of the ridge in the regression of overall ratings on aspects.
-    watch
-        Called with the bytes read and their number.
+    Raw are lines of JSON, reviews and offerings, in a folder or one file; `out` is what `DRUTHERS_DATA` and `--data`
+    name. A user, and then a hotel, must have so many reviews; with `fixed_point` both are asked again and again until
+    nothing changes. The most active users are kept, while rewards are means over all that are left. The ridge is that
+    in the regression of overall ratings on aspects.
     """
     folder = Path(out) / "tripadvisor"
     require_free(folder)
@@ -114,14 +99,8 @@ def build_beeradvocate(
 ) -> Built:
     """Make the folder `beeradvocate` in `out` from raw reviews of beers, with the paper's filters.
 
-    Parameters
-    ----------
-    raw, out, ridge, watch
-        As in `build_tripadvisor`; raw data are the text form of SNAP.
-    of_item, of_user
-        Reviews that a beer, and then a user, must have.
-    raters
-        How many of these users must have reviewed a beer; all by default, as in the authors' data.
+    Raw data are the text form of SNAP. A beer, and then a user, must have so many reviews, and a beer must be reviewed
+    by so many of these users, its raters: by all of them by default, as in the authors' data.
     """
     folder = Path(out) / "beeradvocate"
     require_free(folder)
@@ -157,23 +136,9 @@ def build_table(
 ) -> Built:
     """Make a data folder from any table of ratings, and an experiment in it that compares policies.
 
-    Parameters
-    ----------
-    file
-        CSV with a line of names, or Parquet.
-    out
-        The folder to make.
-    columns
-        Which column is what.
-    of_user, of_item
-        Ratings that a user and an item must have, asked until nothing changes; of users by default as many as there
-        are objectives, since fewer cannot fix their weights.
-    n_users
-        How many of the most active users are kept; all by default.
-    ridge
-        Strength of the ridge in the regression of the utility on the objectives.
-    watch
-        Called with the bytes of a CSV file read and their number.
+    The table is CSV with a line of names, or Parquet. A user and an item must have so many ratings, asked until nothing
+    changes; of users by default as many as there are objectives, since fewer cannot fix their weights. The most active
+    users are kept, all by default. The ridge is that in the regression of the utility on the objectives.
     """
     folder = Path(out)
     require_free(folder)

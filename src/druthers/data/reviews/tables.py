@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from druthers.data.reviews.ratings import Gathering, Ratings
 from druthers.data.reviews.reading import LONGEST_ID, Source
-from druthers.errors import InvalidSetting, UnknownName, needs, require
+from druthers.errors import InvalidSetting, needs, require, require_known
 from druthers.types import Floats
 
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ class Columns:
                 raise InvalidSetting(f"a column must have one role, but {name!r} is {has}; name it once")
         require(len(self.rated) >= 2, "there must be at least two objectives to weigh", list(self.rated))
         for name, (low, high) in self.ranges.items():
-            if name not in (*self.rated, self.utility):
-                raise UnknownName.of("column with a range", name, (*self.rated, self.utility))
+            require_known("column with a range", (*self.rated, self.utility), name)
             if not -math.inf < low < high < math.inf:
                 raise InvalidSetting(f"a range must lead from a lower to a higher number, but {name} has {low}..{high}")
 
@@ -219,8 +218,7 @@ def _coded(column: list[str]) -> Coded:
 
 def _require(there: Sequence[str], columns: Columns, path: Path) -> None:
     for name in columns.names:
-        if name not in there:
-            raise UnknownName.of(f"column of {path.name}", name, there)
+        require_known(f"column of {path.name}", there, name)
         if list(there).count(name) > 1:
             raise InvalidSetting(f"a column must have a name of its own, but {path.name} has {name!r} twice")
 
