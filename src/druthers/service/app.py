@@ -100,7 +100,6 @@ def _open(settings: Settings) -> tuple[Advisor, Ledger | None]:
             if again := ledger.apply(store):
                 _log.warning("an older journal was put back: %d erasures and revocations were done again", again)
             ledger.follow(store)
-        half = {"timeout": settings.reading_seconds / 2, "retries": 0} if settings.parser == "llm" else {}
         advisor = Advisor(
             settings.catalog or first_catalog(store),
             store=store,
@@ -109,13 +108,18 @@ def _open(settings: Settings) -> tuple[Advisor, Ledger | None]:
             policy_settings={"exploration": settings.exploration, **settings.policy_settings},
             population=settings.population,
             asking=Asking(settings.question_price, settings.question_budget),
-            # Models are loaded beside, and time is left to read without a language model.
-            parser_settings={"background": True, **half, **settings.parser_settings},
+            parser_settings=_parser_settings(settings),
         )
         _log.info("preparing: what is not in the cache is compiled, for a minute where it is empty")
         advisor.compile()
         failing.pop_all()
     return advisor, ledger
+
+
+def _parser_settings(settings: Settings) -> dict[str, Any]:
+    """Return what the parser is told: models are loaded beside, and time is left to read without a language model."""
+    half = {"timeout": settings.reading_seconds / 2, "retries": 0} if settings.parser == "llm" else {}
+    return {"background": True, **half, **settings.parser_settings}
 
 
 def server_options(settings: Settings) -> dict[str, Any]:
