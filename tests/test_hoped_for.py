@@ -128,7 +128,9 @@ def test_short_words_limit(phones, request, text, limits):
     assert phones.preference(request.node.name).limits == limits
 
 
-@pytest.mark.parametrize("text", ["comfy, nothing older than 2018", "comfy, newer than 2019", "comfy and built after 2015"])
+@pytest.mark.parametrize(
+    "text", ["comfy, nothing older than 2018", "comfy, newer than 2019", "comfy, built after 2015"]
+)
 def test_a_year_is_no_price_where_no_year_is_known(phones, request, text):
     reply = phones.message(request.node.name, text)
     assert phones.preference(request.node.name).limits == {}
