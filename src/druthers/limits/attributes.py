@@ -357,16 +357,22 @@ def find_attribute(
         if (holds := next((one for one in roomy if one.fits(quantity)), None)) is not None:
             return holds
     if not quantity.units and all(map(is_year, quantity.numbers)):
-        paid = quantity.bound and any(one.fits(quantity) for one in prices) and not ways("dated_clause").search(clause)
-        year = next((one for one in attributes if one.in_years), None)
-        spanned = year is not None and quantity.bound in ("", "range") and year.spans(quantity)  # "2022-2024"
-        if year is not None and (spanned or (quantity.bound and not paid)):
-            return year
-        if year is None and ways("of_a_year").search(clause):
-            return None  # "newer than 2018", where no year is known
+        year = _year_of(quantity, attributes, prices, clause)
+        if year is not None or ways("of_a_year").search(clause):
+            return year  # none for "newer than 2018", where no year is known
     if quantity.bound and not quantity.units and not pattern(r"\b<clock>\s+(?:\d|<numbers>\b)").search(clause):
         return _price_or_so(quantity, attributes, prices)
     return None
+
+
+def _year_of(
+    quantity: Quantity, attributes: Sequence[Attribute], prices: Sequence[Attribute], clause: str
+) -> Attribute | None:
+    """Return the column of years that a number is likelier about than about a price."""
+    paid = quantity.bound and any(one.fits(quantity) for one in prices) and not ways("dated_clause").search(clause)
+    year = next((one for one in attributes if one.in_years), None)
+    spanned = year is not None and quantity.bound in ("", "range") and year.spans(quantity)  # "2022-2024"
+    return year if spanned or (quantity.bound and not paid) else None
 
 
 def _price_or_so(quantity: Quantity, attributes: Sequence[Attribute], prices: Sequence[Attribute]) -> Attribute | None:

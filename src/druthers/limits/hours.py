@@ -195,7 +195,8 @@ def _bounded(text: str, match: re.Match[str], clocks: Mapping[str, Clock]) -> It
     if opened and not (way or lasts or opened["not"]) and re.search(r"\bat\s*$", text[: match.start()]):
         yield from _open_at(text, match, clocks, bound.start)
         return
-    if lasts or bound.lasting or ways("come_late").search(text[: match.start()]):
+    begins = any(re.search("start|begin|depart|leav", name.casefold()) for name in clocks)
+    if lasts or bound.lasting or (ways("come_late").search(text[: match.start()]) and not begins):
         way, word = "min", "clos"
     elif opened:  # "open by 7", but "open after 10 pm", "not open after 10 pm"
         word = "clos" if bound.way == "min" or opened["not"] else "open"
