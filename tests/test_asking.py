@@ -64,6 +64,7 @@ def test_answers_needed_are_read_off_the_curve() -> None:
     assert answers_needed(np.array([0.1, 0.2]), 0.9) == 2.0
 
 
+@pytest.mark.slow
 def test_the_best_questions_save_answers() -> None:
     """People who differ in one objective, of which a quarter of the tasks speak, and hardly in the other."""
     rng = np.random.default_rng(2)

@@ -270,6 +270,7 @@ def test_a_ranking_says_what_draws_that_agree_with_it_say() -> None:
     np.testing.assert_allclose(belief.covariance, np.cov(agreeing.T), atol=0.03)
 
 
+@pytest.mark.slow
 def test_what_is_told_first_is_worth_something_and_a_population_more(home: Path) -> None:
     write(simulated(1, n_people=120, n_choices=12), home / "data", "many")
     found = CliRunner().invoke(app, ["bench", "first", str(home / "data" / "many"), "--out", str(home / "out")])

@@ -235,7 +235,7 @@ def divergence_of(first, second, corruption, e=math.exp, log=math.log):
     return sum(seen[0][order] * log(seen[0][order] / seen[1][order]) for order in seen[0])
 
 
-@pytest.mark.parametrize("size", [2, 3, 5, 6])
+@pytest.mark.parametrize("size", [2, 3, 5, pytest.param(6, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("corruption", [0.0, 0.3])
 def test_theorem_3_with_exact_divergences(size, corruption):
     rng = np.random.default_rng(size)

@@ -236,6 +236,7 @@ def test_a_transcript_keeps_whole_batches_only(tmp_path):
         Transcript(tmp_path, NAMES)
 
 
+@pytest.mark.slow
 def test_a_server_that_answers_rubbish_three_times_in_ten(serve, tiny, tmp_path):
     pytest.importorskip("openai")
     rng, served = random.Random(4), Counter()

@@ -138,10 +138,17 @@ def test_a_guarantee_needs_people_apart():
         FisherPQUCB(n_objectives=2, guarantee=True, population=True)
 
 
+# Of these, the quick tests try what a population could break first.
+QUICK = ("check_restored_continues", "check_users_are_exchangeable", "check_users_and_arms_come_and_go")
+
+
 @pytest.mark.parametrize(
     "check",
-    [check for check in POLICY_CHECKS if check.__name__ not in NOT_FOR_CROWDS],
-    ids=lambda check: check.__name__,
+    [
+        pytest.param(check, marks=() if check.__name__ in QUICK else pytest.mark.slow, id=check.__name__)
+        for check in POLICY_CHECKS
+        if check.__name__ not in NOT_FOR_CROWDS
+    ],
 )
 def test_laws_of_policies(check):
     check(functools.partial(make_policy, "fisher-pqucb", population=True))

@@ -80,6 +80,7 @@ def test_a_fixed_point_asks_again_what_one_pass_leaves(hotels, tmp_path):
     assert "{} reviews of {} users and {} hotels would be left".format(*facts) in once.notes[0]
 
 
+@pytest.mark.slow
 def test_compressed_files_blocks_and_file_names_make_no_difference(beers, hotels, tmp_path, monkeypatch):
     first = build_beeradvocate(beers, tmp_path / "plain", of_user=150, of_item=30)
     half = beers.read_bytes().find(b"\n\n", 500_000) + 2

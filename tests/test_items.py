@@ -275,6 +275,7 @@ def test_arms_never_seen_are_predicted_with_intervals_that_hold():
     assert policy.predict(1).parts.shape == (3, 2)
 
 
+@pytest.mark.slow
 def test_many_features_and_few_arms_leave_intervals_that_hold():
     """Sixty features, 90 arms seen twice, over four shops: intervals of the other arms hold 85 to 95 %."""
     held = []

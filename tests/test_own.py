@@ -87,7 +87,7 @@ def test_the_policy_of_contributing_goes_through_every_command(borda, tmp_path):
     assert "borda.py:Borda" in (tmp_path / "both.html").read_text()
     code, out, _ = borda("compare", "borda.py:Borda", "s-ucb", "--in", "results/tiny", "--json")
     assert (code, json.loads(out)[0]["a"]) == (0, "borda.py:Borda")
-    words = ("--policy", "borda.py:Borda", "--set", "exploration=0.3", "--horizon", "400", "-q")
+    words = ("--policy", "borda.py:Borda", "--set", "exploration=0.3", "--horizon", "150", "-q")
     assert borda("log", "tiny.toml", *words) == (0, "", "")
     code, out, err = borda("evaluate", "log.parquet", "--policies", "borda.py:Borda,s-ucb", "--json")
     assert (code, err) == (0, "")
@@ -141,6 +141,7 @@ def test_an_environment_that_takes_more_is_played_with_all_that_it_takes(druther
     assert (code, "Tilted has no 'tilt'; write `self.tilt = tilt` there" in err, "Traceback" in err) == (2, True, False)
 
 
+@pytest.mark.slow
 def test_results_are_looked_at_where_the_file_is_gone(druthers, tmp_path):
     (tmp_path / "mine.py").write_text(MINE.format(width=1.0))
     words = ("--policies", "s-ucb,mine.py:Mine", "--workers", "1", "-q", "--no-figures")

@@ -36,7 +36,7 @@ def start(forker, tmp_path):
 def test_replicas_under_load_end_with_equal_state(journal, start):
     replicas = [start(journal, **SETTINGS) for _ in range(2)]
     clients = [Client(number, 3, [replica.port for replica in replicas]) for number in range(4)]
-    load(clients, 200)
+    load(clients, 80)
     found = read_all(journal)
     check_books(clients, found)
     for replica in replicas:

@@ -180,7 +180,7 @@ def test_the_best_by_score_are_found_without_sorting_all():
 
 
 @pytest.mark.plain
-@pytest.mark.parametrize("n_features", [0, 4])
+@pytest.mark.parametrize("n_features", [0, pytest.param(4, marks=pytest.mark.slow)])
 def test_slates_go_by_what_the_score_believes_of_arms(n_features):
     draw = np.random.default_rng(5)
     features, law = draw.standard_normal((300, 4)), draw.standard_normal((4, 3))

@@ -300,6 +300,7 @@ def test_words_of_someone_whose_weights_are_alike_are_no_noise():
     assert np.median(odds) < 0.0
 
 
+@pytest.mark.slow
 def test_a_gate_that_closes_again_leaves_no_rival_behind():
     """Where the main voice explains all rankings, what a rival once heard is gone with the next one."""
     policy = FisherPQUCBRobust(n_objectives=4)
