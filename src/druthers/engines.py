@@ -8,8 +8,9 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.process import BaseProcess
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 from druthers.errors import EngineFailure, UnknownName, needs
 
@@ -61,6 +62,7 @@ class Processes:
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or os.cpu_count() or 1
         self._pool: ProcessPoolExecutor | None = None
+        self._started: list[BaseProcess] = []
 
     def __enter__(self) -> "Processes":
         self._start()
@@ -68,16 +70,17 @@ class Processes:
 
     def _start(self) -> None:
         if self.workers > 1:
-            context = multiprocessing.get_context(START_METHOD)
-            self._pool = ProcessPoolExecutor(self.workers, context, _follow_the_parent)
+            context = _Noting(multiprocessing.get_context(START_METHOD), self._started)
+            self._pool = ProcessPoolExecutor(self.workers, cast("Any", context), _follow_the_parent)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._pool is not None:
-            if kind is not None:  # what is half done is not waited for; Python 3.14 has `terminate_workers`
-                for process in list((self._pool._processes or {}).values()):
-                    process.terminate()
+            if kind is not None:  # what is half done is not waited for
+                for process in self._started:
+                    if process.is_alive():
+                        process.terminate()
             self._pool.shutdown(cancel_futures=True)
 
     def run(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[tuple[int, R]]:
@@ -107,6 +110,22 @@ class Processes:
                     ) from None
                 self._pool.shutdown()
                 self._start()
+
+
+class _Noting:
+    """A context of multiprocessing that notes the processes it starts, so that those of others are left alone."""
+
+    def __init__(self, context: Any, started: list[BaseProcess]) -> None:
+        self._context = context
+        self._started = started
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    def Process(self, *arguments: Any, **options: Any) -> BaseProcess:  # noqa: N802 - as multiprocessing calls it
+        process: BaseProcess = self._context.Process(*arguments, **options)
+        self._started.append(process)
+        return process
 
 
 def _follow_the_parent() -> None:
