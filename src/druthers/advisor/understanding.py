@@ -113,7 +113,7 @@ class Understanding:
         if len(said.places) == 1 and ways("seen_again").fullmatch(said.plain):
             return Message(Kind.DETAIL, said.places, reading=self.parser.read(""))
         if was_better := ways("was_better").match(said.plain):
-            return self.read(text[was_better.end() :], context)
+            return self.read(said.plain[was_better.end() :], context)
         asked = find_question(said, self.parser, self.limits, self.columns, self._named(said))
         return self._begun(said, asked or find_verdict(said, self.parser) or self._likeliest(said))
 
